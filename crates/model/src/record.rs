@@ -27,7 +27,7 @@ pub mod threads;
 
 pub use check::{CHECKS, Check, CheckClass, DeclaredCheck, METRIC_CHECK, Overload, checks_table};
 pub use file_set::{FileSetResult, PageCacheResult};
-pub use fleet::{AgentResult, AgentSecond, FleetResult};
+pub use fleet::{AgentResult, AgentSecond, FleetResult, ObserverResult};
 pub use guest::{Cloned, GuestResult};
 pub use link::LinkResult;
 pub use load_change::{AskedBy, LoadChange, UsersWish};

@@ -1,7 +1,7 @@
 //! The agents that drove a run: a row each, the same for every form of a page.
 
 use model::RunRecord;
-use model::record::{AgentResult, FleetResult};
+use model::record::{AgentResult, FleetResult, ObserverResult};
 use serde::Serialize;
 
 use crate::figures;
@@ -24,17 +24,37 @@ pub(crate) struct AgentRow {
 pub(crate) struct AgentTable {
     columns: [&'static str; 8],
     rows: Vec<AgentRow>,
+    observers: Vec<ObserverRow>,
+}
+
+/// An agent that watched tiers of its machine.
+#[derive(Debug, Serialize)]
+pub(crate) struct ObserverRow {
+    /// What it watched.
+    pub(crate) words: String,
+    /// Why it was given up.
+    pub(crate) lost: Option<String>,
 }
 
 /// The table of a run's agents; absent where there were none.
 pub(crate) fn table(record: &RunRecord) -> Option<AgentTable> {
     let fleet = record.fleet.as_ref()?;
-    Some(AgentTable { columns: COLUMNS, rows: rows(fleet) })
+    Some(AgentTable { columns: COLUMNS, rows: rows(fleet), observers: observers(fleet) })
 }
 
 /// A row for each agent, in their order.
 pub(crate) fn rows(fleet: &FleetResult) -> Vec<AgentRow> {
     fleet.agents.iter().map(row).collect()
+}
+
+/// Who watched what, in the order of the fleet.
+pub(crate) fn observers(fleet: &FleetResult) -> Vec<ObserverRow> {
+    let row = |one: &ObserverResult| {
+        let ObserverResult { agent, tiers, readings, lost } = one;
+        let words = format!("{agent} watched {} ({readings} readings)", tiers.join(", "));
+        ObserverRow { words, lost: lost.clone() }
+    };
+    fleet.observers.iter().map(row).collect()
 }
 
 fn row(agent: &AgentResult) -> AgentRow {

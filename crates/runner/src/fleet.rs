@@ -13,6 +13,7 @@ pub mod init;
 mod local;
 mod named;
 mod placed;
+mod roles;
 pub(crate) mod set_up;
 pub(crate) mod standing;
 pub mod status;

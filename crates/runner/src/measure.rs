@@ -9,19 +9,20 @@ use analysis::signals::names::CPU;
 use analysis::{Kill, LogAlarm, OneOf, TierEvent, TierFault};
 use engine::time_slices::Share;
 use engine::{Audience, Control, RunOptions, Second, Stop, Totals};
+use fleet::bus::Name;
 use fleet::controller::{Follower, Handover, News};
 use model::catalogue::fault_file::Injection;
 use model::progress::{OperationProgress, SecondProgress};
 use model::record::calls::Aborted;
 use model::record::{Event, Outcome, Series};
 use model::{Interval, OperationInterval, OperationKind, Plan, Result, units};
-use observe::TierJob;
+use observe::{Answer, TierJob};
 use store::RunWriter;
 
 use crate::environment::Environment;
 use crate::fleet::choice::FleetChoice;
 use crate::fleet::handed_over::{self, HandedOver};
-use crate::fleet::standing::{FleetRecording, StandingFleet, sentence};
+use crate::fleet::standing::{FleetRecording, StandingFleet, sentence, unseen_from};
 use crate::pace::{Pace, phase};
 use crate::progress::Progress;
 use crate::run_options::options;
@@ -100,6 +101,7 @@ pub(crate) fn measure(
         progress: &mut *env.progress,
         control: &control,
         watching,
+        far: Vec::new(),
         tier_events: Vec::new(),
         kills: Vec::new(),
         mended: Vec::new(),
@@ -139,10 +141,11 @@ pub(crate) fn measure(
         // What was measured is not lost for that; the check of the data will say what it can't reach.
         witness.progress.problem(&problems);
     }
-    let Witness { watching, mut tier_events, kills, alarms, writer, gap, .. } = witness;
+    let Witness { watching, far, mut tier_events, kills, alarms, writer, gap, .. } = witness;
     let alarms = alarms.into_values().collect();
     let Seen { last, beside, sources, mut unseen } = watching.end();
     unseen.extend(gap);
+    writer.samples(&far)?;
     writer.samples(&last)?;
     keep(writer, now_s, &beside)?;
     // It may have waited in the run's last moment.
@@ -202,6 +205,8 @@ struct Witness<'a> {
     progress: &'a mut dyn Progress,
     control: &'a Control,
     watching: Watching,
+    /// What observers on other machines told since the last second.
+    far: Vec<Series>,
     tier_events: Vec<TierEvent>,
     /// Those that were asked for and done.
     kills: Vec<Kill>,
@@ -237,7 +242,8 @@ impl Audience for Witness<'_> {
         let ended_s = f64::from(interval.second) + 1.0;
         let (first, named_s) = *self.clock.get_or_insert_with(|| (Instant::now(), ended_s));
         let at_s = if self.in_turn { ended_s } else { named_s + first.elapsed().as_secs_f64() };
-        let samples = if self.is_past { Vec::new() } else { self.watching.sample(at_s) };
+        let mut samples = if self.is_past { Vec::new() } else { self.watching.sample(at_s) };
+        samples.append(&mut self.far);
         self.writer.samples(&samples)?;
         let beside = self.watching.beside();
         keep(self.writer, at_s, &beside)?;
@@ -265,6 +271,7 @@ impl Follower for Witness<'_> {
     fn news(&mut self, news: &News) {
         let text = sentence(news);
         self.progress.note(&text);
+        self.watching.leave_unseen(unseen_from(news));
         match news {
             News::Begun { ahead } => {
                 // Rates of the first second are from its beginning.
@@ -288,6 +295,10 @@ impl Follower for Witness<'_> {
         let Some(choice) = &self.fleet else { return Ok(()) };
         let kept = HandedOver::of(choice, &self.standing.target, handover)?.encode()?;
         self.writer.keep(handed_over::FILE, &kept).map(drop)
+    }
+
+    fn observed(&mut self, agent: &Name, answer: Answer) {
+        self.far.extend(self.watching.take_far(agent.as_str(), answer));
     }
 }
 

@@ -17,6 +17,7 @@ use crate::artefact::file_set::{self, FileSet};
 use crate::artefact::prepared::{self, Base};
 use crate::artefact::{dataset, product, shards};
 use crate::environment::Environment;
+use crate::fleet::choice::FleetChoice;
 use crate::fleet::{set_up as fleet, standing::StandingFleet};
 use crate::front_page::FrontPage;
 use crate::lab::open_lab;
@@ -92,8 +93,11 @@ impl StandingStack {
     ) -> Result<StandingStack> {
         let location = format!("{} ({})", server.url, server.location());
         let unchecked = plan.kit.check.is_none() || checks_a_database(&plan.kit);
-        let unseen = if unchecked { "no tier is watched, no data checked" } else { "no tier is watched" };
-        env.progress.note(&format!("{location} was not started by Plimsoll: {unseen}"));
+        // What observers of a fleet watch is said when they are there.
+        let by_others = matches!(env.settings.fleet, Some(FleetChoice::Named(_)));
+        let unwatched = if by_others { "no tier is watched from here" } else { "no tier is watched" };
+        let unchecked = if unchecked { ", no data checked" } else { "" };
+        env.progress.note(&format!("{location} was not started by Plimsoll: {unwatched}{unchecked}"));
         if let Some(host) = &server.allowed {
             env.progress.note(&format!("{host} is not this machine: allowed by --allow-target"));
         }

@@ -1,6 +1,8 @@
 //! The run's watch: the observer, a process of its own, asked once a second and never waited for, and the tool's look
 //! at itself.
 
+mod far;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ChildStdin, ChildStdout};
@@ -21,14 +23,13 @@ use testbed::Helping;
 use crate::environment::{Environment, Settings};
 use crate::standing_stack::StandingStack;
 
-/// How long the observer may take to say that it is ready; also to end.
+/// How long the observer may take to be ready, and to end.
 const READY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long the end of a run waits for the last answer.
 const LAST_ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// This number of answers late, it is given up: the pipe would fill, and what it says is about another time.
 const MAX_UNANSWERED: u32 = 30;
-/// Rates over less say more about the moment than about a second: a run's last second, of a few milliseconds, follows the one
-/// before it at once.
+/// Rates over less say more about the moment than about a second: a run's last second follows the one before it at once.
 const MIN_STEP_S: f64 = 0.25;
 
 /// What a run watches.

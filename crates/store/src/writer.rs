@@ -36,6 +36,8 @@ pub struct RunWriter {
     /// The seconds below this one were kept by a writer before this one.
     kept: u32,
     series: BTreeMap<(String, Option<String>), i64>,
+    /// The time of the last point of each series that a writer before this one kept.
+    sampled: BTreeMap<i64, f64>,
     call_steps: CallSteps,
     statements: Statements,
     encoder: Encoder,
@@ -68,6 +70,7 @@ impl RunWriter {
             names: 0,
             kept: 0,
             series: BTreeMap::new(),
+            sampled: BTreeMap::new(),
             call_steps: CallSteps::default(),
             statements: Statements::default(),
             encoder: Encoder::default(),
@@ -198,7 +201,10 @@ impl RunWriter {
                 let mut insert = transaction.prepare_cached("INSERT INTO series VALUES (?, ?, ?, ?)")?;
                 insert.execute(params![id, one.name, one.tier, one.unit])?;
             }
-            for (second, value) in one.points.iter().filter(|(_, value)| value.is_finite()) {
+            // Whoever watched for the writer before this one may tell all of it again.
+            let kept_s = self.sampled.get(&id).copied().unwrap_or(f64::NEG_INFINITY);
+            let new = |(second, value): &&(f64, f64)| value.is_finite() && *second > kept_s;
+            for (second, value) in one.points.iter().filter(new) {
                 let mut insert = transaction.prepare_cached("INSERT INTO sample VALUES (?, ?, ?)")?;
                 insert.execute(params![id, second, value])?;
             }

@@ -112,11 +112,15 @@ mod tests {
         }
     }
 
+    fn fleet(agents: Vec<AgentResult>, tolerated: u32) -> FleetResult {
+        FleetResult { fleet: "lab".to_string(), agents, observers: Vec::new(), tolerated }
+    }
+
     /// Of ten agents, of which the seventh is another than the rest.
     fn broken(change: impl Fn(&mut AgentResult)) -> Vec<CheckOutcome> {
         let mut agents: Vec<AgentResult> = (1..=10).map(|number| agent(&format!("a{number}"))).collect();
         change(&mut agents[6]);
-        let found = checks(&FleetResult { fleet: "lab".to_string(), agents, tolerated: 0 });
+        let found = checks(&fleet(agents, 0));
         found.into_iter().filter(|check| !check.ok).collect()
     }
 
@@ -153,7 +157,7 @@ mod tests {
         let ok = |lost: usize, tolerated: u32| {
             let mut agents: Vec<AgentResult> = (1..=10).map(|number| agent(&format!("a{number}"))).collect();
             agents.iter_mut().take(lost).for_each(|agent| agent.lost = Some("it was killed".to_string()));
-            agents_check(&FleetResult { fleet: "lab".to_string(), agents, tolerated }).ok
+            agents_check(&fleet(agents, tolerated)).ok
         };
         assert_eq!([ok(0, 0), ok(1, 0), ok(1, 1), ok(2, 1), ok(2, 2)], [true, false, true, false, true]);
     }
@@ -166,7 +170,7 @@ mod tests {
             (agent.users_ratio, agent.seconds) = (0.25, after_s);
         };
         lose(&mut agents[0], 30);
-        let fleet = FleetResult { fleet: "lab".to_string(), agents, tolerated: 1 };
+        let fleet = fleet(agents, 1);
         let of_users = |span_s| left(Some(&fleet), span_s, &|from_s, to_s| 40.0 * (to_s - from_s));
         assert_eq!(of_users((10.0, 30.0)), 800.0, "it was there");
         assert_eq!(of_users((20.0, 40.0)), 700.0, "half of the time");

@@ -1,4 +1,4 @@
-//! `agent.toml`: what the operator of a load machine lets a fleet do with it.
+//! `agent.toml`: what the operator of a load machine, or of a server's host, lets a fleet do with it.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,6 +8,8 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AgentFile {
+    /// What its agent may be for: `load`, `observe`; without it, what whoever starts the agent says, and `load` where nobody does.
+    pub roles: Option<Vec<String>>,
     /// Public keys of the controllers that it obeys.
     pub controllers: Vec<String>,
     /// Machines that may be under load: names, which the agent looks up itself, addresses, networks such as 10.0.0.0/24.

@@ -10,6 +10,9 @@ pub struct FleetResult {
     pub fleet: String,
     /// Each agent with a part in the run, in the order in which their seconds were added up.
     pub agents: Vec<AgentResult>,
+    /// Each agent that watched tiers on its machine; it may be among those above.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observers: Vec<ObserverResult>,
     /// The number of agents that the run was allowed to lose (`--tolerate`).
     #[serde(default, skip_serializing_if = "is_none_tolerated")]
     pub tolerated: u32,
@@ -29,6 +32,20 @@ impl FleetResult {
     pub fn is_degraded(&self) -> bool {
         (1..=self.tolerated as usize).contains(&self.lost().count())
     }
+}
+
+/// An agent that watched tiers of its machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ObserverResult {
+    /// Its name.
+    pub agent: String,
+    /// The tiers, by the names that `hosts.toml` gave them.
+    pub tiers: Vec<String>,
+    /// The number of its readings: one as the run began, one at the end of each second, and one at its end.
+    pub readings: u32,
+    /// Why it was given up; the run went on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<String>,
 }
 
 /// An agent of a run.

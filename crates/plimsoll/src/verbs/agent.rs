@@ -10,6 +10,7 @@ use std::thread;
 
 use clap::Args;
 use fleet::agent::AgentNews;
+use fleet::permissions::Role;
 use model::outside::one_line;
 use model::{Problem, Result};
 use runner::cpus;
@@ -28,7 +29,8 @@ Examples:
 
 An agent listens nowhere. It obeys controllers whose public keys it was given, and drives load to its own machine
 alone unless --allow-target or agent.toml says more. agent.toml has `controllers` (public keys), `targets` (names,
-addresses, networks such as 10.0.0.0/24), `max_users`, `max_rate` (arrivals a second) and `max_duration`.
+addresses, networks such as 10.0.0.0/24), `roles` (`load`, `observe`), `max_users`, `max_rate` (arrivals a second) and
+`max_duration`.
 It ends its load by itself when nobody has wanted it for 15 s, and goes on until Ctrl-C, or until the file of its
 credentials is taken away.")]
 pub(crate) struct AgentArgs {
@@ -50,6 +52,9 @@ pub(crate) struct AgentArgs {
     /// Allow load on a server that is not on this machine: its name, its address or its network; may be given several times
     #[arg(long, value_name = "HOST|NETWORK")]
     allow_target: Vec<String>,
+    /// What it is for instead of load: `load`, to drive users, or `observe`, to watch the servers of this machine; may be given twice
+    #[arg(long, value_name = "load|observe", value_parser = Role::read)]
+    role: Vec<Role>,
     /// What this machine's operator lets a fleet do with it
     #[arg(long, value_name = "agent.toml")]
     config: Option<PathBuf>,
@@ -86,6 +91,7 @@ pub(crate) fn main(args: &AgentArgs, context: &mut Context) -> Result<u8> {
         name: name.clone(),
         controllers: args.controller.clone(),
         targets: args.allow_target.clone(),
+        roles: args.role.clone(),
         file: args.config.clone(),
         cpus: if args.cpus.is_empty() { allowed } else { args.cpus.clone() },
         spools: args.spool.clone().unwrap_or_else(|| context.home.join("spools").join(&name)),

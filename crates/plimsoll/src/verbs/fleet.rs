@@ -33,6 +33,11 @@ hosts.toml has a table a machine:
   ssh = \"load1\"                # as your ssh knows it
   cpus = \"1-3\"                 # where it generates load; all, where it isn't said
   config = \"agent.toml\"        # what that machine's operator allows (plimsoll agent --help), by its path there
+  [[host]]
+  ssh = \"db1\"
+  roles = [\"observe\"]          # a server's host: it drives nobody, and its tiers are watched
+  [host.tiers]
+  database = { unit = \"mariadb.service\" }         # or cgroup = \"/system.slice/…\", or pid_file = \"/run/…\"
 
 docs/fleet.md has the whole way, the firewall's rule, and what is trusted.")]
 pub(crate) struct FleetArgs {

@@ -14,16 +14,16 @@ use crate::target::null_kit;
 use crate::tool::{Finished, Home, have, wait_for};
 
 /// A fleet of two agents on a machine that ssh reaches, which is this one.
-struct Lab {
-    home: Home,
-    machines: Machines,
-    hosts: PathBuf,
+pub(crate) struct Lab {
+    pub(crate) home: Home,
+    pub(crate) machines: Machines,
+    pub(crate) hosts: PathBuf,
     port: u16,
 }
 
 impl Lab {
     /// Where there are a bus and an sshd.
-    fn set_up() -> Option<Lab> {
+    pub(crate) fn set_up() -> Option<Lab> {
         if !have("nats") {
             return None;
         }
@@ -43,11 +43,11 @@ impl Lab {
         Some(lab)
     }
 
-    fn fleet(&self, words: &str) -> Finished {
+    pub(crate) fn fleet(&self, words: &str) -> Finished {
         self.home.plimsoll(&format!("fleet {words}")).run()
     }
 
-    fn up(&self) -> Finished {
+    pub(crate) fn up(&self) -> Finished {
         self.home.plimsoll("fleet up lab").arg(&self.hosts).run()
     }
 
@@ -58,7 +58,7 @@ impl Lab {
     }
 
     /// The agents' process numbers.
-    fn agents(&self) -> Vec<u32> {
+    pub(crate) fn agents(&self) -> Vec<u32> {
         let placed = self.placed();
         let agents = placed["agents"].as_array().map(Vec::as_slice).unwrap_or_default();
         agents.iter().filter_map(|agent| agent["process"]["pid"].as_u64()).map(|pid| pid as u32).collect()

@@ -5,7 +5,7 @@ use model::record::FleetResult;
 
 use super::paint::Paint;
 use super::table::{Align, Table, wrap};
-use crate::fleet::{COLUMNS, rows};
+use crate::fleet::{COLUMNS, observers, rows};
 
 /// The table of the agents; empty where there was no fleet.
 pub(super) fn agents(fleet: Option<&FleetResult>, width: usize, paint: Paint) -> String {
@@ -26,6 +26,14 @@ pub(super) fn agents(fleet: Option<&FleetResult>, width: usize, paint: Paint) ->
         let Some(why) = &row.lost else { continue };
         let said = format!("{} was lost: {why}", row.cells[0]);
         text.push_str(&format!("  {}\n", paint.bad(&wrap(&plain(&said), width.saturating_sub(2), "    "))));
+    }
+    for one in observers(fleet) {
+        let width = width.saturating_sub(2);
+        text.push_str(&format!("  {}\n", wrap(&plain(&one.words), width, "    ")));
+        if let Some(why) = &one.lost {
+            let said = wrap(&plain(&format!("and was lost: {why}")), width.saturating_sub(2), "    ");
+            text.push_str(&format!("    {}\n", paint.bad(&said)));
+        }
     }
     text
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use fleet::Credentials;
 use fleet::agent::{AgentNews, AgentOptions, serve};
 use fleet::bus::{Broker, Name};
-use fleet::permissions::{Allowed, Permissions};
+use fleet::permissions::{Allowed, Permissions, Role};
 use fleet::signed::Trusted;
 use model::catalogue::agent_file::AgentFile;
 use model::{Problem, Problems, Result, document, units};
@@ -33,6 +33,8 @@ pub struct AgentAsked {
     pub controllers: Vec<String>,
     /// Who may be under load beside this machine, beside those of the file.
     pub targets: Vec<String>,
+    /// What it is for; what the file says, or to drive load, when empty.
+    pub roles: Vec<Role>,
     /// `agent.toml`.
     pub file: Option<PathBuf>,
     /// Where it generates load.
@@ -86,12 +88,13 @@ pub fn options(asked: &AgentAsked) -> Result<AgentOptions> {
     let longest = file.max_duration.as_deref().map(units::duration).transpose();
     let max_duration_s = longest.map_err(|why| wrong("max_duration", why)).ok().flatten();
     let max_duration_s = max_duration_s.map(|longest| longest.as_secs_f64());
+    let roles = roles(asked, &file, &mut |why| wrong("roles", why));
     let permissions = Permissions {
+        roles,
         targets,
         max_users: file.max_users,
         max_rate_per_s: file.max_rate,
         max_duration_s,
-        ..Permissions::default()
     };
     Problems::check(problems)?;
     let (Some(broker), Some(fleet), Some(name), Some(trusted)) = (broker, fleet, name, trusted) else {
@@ -108,6 +111,24 @@ pub fn options(asked: &AgentAsked) -> Result<AgentOptions> {
         spools: asked.spools.clone(),
         max_spool_bytes: MAX_SPOOL_BYTES,
     })
+}
+
+/// What the agent may be for. The machine's operator has the last word: who starts the agent asks for some of what is allowed.
+fn roles(asked: &AgentAsked, file: &AgentFile, wrong: &mut dyn FnMut(String)) -> Vec<Role> {
+    let Some(words) = &file.roles else {
+        return if asked.roles.is_empty() { vec![Role::Load] } else { asked.roles.clone() };
+    };
+    let mut allowed = Vec::new();
+    for word in words {
+        match Role::read(word) {
+            Ok(role) => allowed.push(role),
+            Err(why) => wrong(why),
+        }
+    }
+    for role in asked.roles.iter().filter(|role| !allowed.contains(role)) {
+        wrong(format!("it is started for `{}`, which this machine's operator doesn't allow", role.word()));
+    }
+    if asked.roles.is_empty() { allowed } else { asked.roles.clone() }
 }
 
 /// Reads the file that lets an agent onto a fleet's bus.
@@ -174,6 +195,15 @@ mod tests {
             "10.0.0.0/99",
             "long",
         ] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        let text = "roles = [\"load\", \"watch\"]\ncontrollers = []\n";
+        std::fs::write(&file, text).expect("a file");
+        let observer = AgentAsked { roles: vec![Role::Observe], ..asked.clone() };
+        let said = options(&observer).map(|_| ()).expect_err("it may not").to_string();
+        for part in
+            ["`watch` is no role", "started for `observe`, which this machine's operator doesn't allow"]
+        {
             assert!(said.contains(part), "{part}: {said}");
         }
         std::fs::write(&file, "controllers = []\nmax_user = 3\n").expect("a file");

@@ -1,5 +1,6 @@
 //! `hosts.toml`: the machines on which a fleet's agents are placed.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use fleet::bus::Name;
@@ -8,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::init::agent_name;
+use super::roles::{Roles, TierEntry};
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -30,6 +32,13 @@ struct HostEntry {
     cpus: Option<String>,
     /// `agent.toml` of that machine's operator, by its path there.
     config: Option<String>,
+    /// What its agent is for: load, observe, or both; load, where it isn't said.
+    roles: Option<Vec<String>>,
+    /// Its share of the users beside the others'; the number of its CPUs, where it isn't said.
+    weight: Option<u32>,
+    /// What it watches, by the tiers' names.
+    #[serde(default)]
+    tiers: BTreeMap<String, TierEntry>,
 }
 
 /// A machine for an agent.
@@ -39,6 +48,7 @@ pub(super) struct Host {
     pub(super) agent: Name,
     pub(super) cpus: Option<Vec<usize>>,
     pub(super) config: Option<String>,
+    pub(super) roles: Roles,
 }
 
 /// All of `hosts.toml`.
@@ -69,11 +79,22 @@ fn of_text(file: &str, text: &str) -> Result<Hosts> {
         let agent = agent_name(&agent).map_err(|why| wrong(format!("{}: {why}", entry.ssh), "name"));
         let cpus = entry.cpus.as_deref().map(cpus).transpose();
         let cpus = cpus.map_err(|why| wrong(format!("{}: {why}", entry.ssh), "cpus"));
+        let of_host = &mut |why: String, key: &str| wrong(format!("{}: {why}", entry.ssh), key);
+        let roles = Roles::of(entry.roles.as_deref(), entry.weight, &entry.tiers, of_host);
         let (Ok(agent), Ok(cpus)) = (agent, cpus) else { continue };
         if hosts.iter().any(|host| host.agent == agent) {
             wrong(format!("two agents are called {agent}: their results could not be told apart"), "name");
         }
-        hosts.push(Host { ssh: entry.ssh, agent, cpus, config: entry.config });
+        for tier in roles.watches() {
+            if let Some(other) = hosts.iter().find(|host| host.roles.watches().contains(&tier)) {
+                let what = format!(
+                    "{} and {} both watch a tier called {tier}: each has a name of its own, such as {tier}-2",
+                    other.ssh, entry.ssh
+                );
+                wrong(what, &format!("tiers.{tier}"));
+            }
+        }
+        hosts.push(Host { ssh: entry.ssh, agent, cpus, config: entry.config, roles });
     }
     if hosts.is_empty() && problems.is_empty() {
         problems.push(Problem::recipe("it names no machine").file(file).remedy("[[host]]\nssh = \"load1\""));
@@ -111,6 +132,8 @@ const MAX_CPUS: usize = 8192;
 
 #[cfg(test)]
 mod tests {
+    use fleet::{WatchedBy, WatchedTier};
+
     use super::*;
 
     #[test]
@@ -123,10 +146,64 @@ mod tests {
             agent: Name::of(agent).expect("a name"),
             cpus,
             config: config.map(str::to_string),
+            roles: Roles::default(),
         };
         let one = host("somebody@load1.example", "load1-example", None, None);
         let two = host("load2", "two", Some(vec![1, 2, 3, 5]), Some("agent.toml"));
         assert_eq!(read, Hosts { ssh_config: Some("here".to_string()), hosts: vec![one, two] });
+    }
+
+    #[test]
+    fn a_host_drives_users_by_its_weight_or_watches_tiers_or_does_both() {
+        let text = "[[host]]\nssh = \"load1\"\nweight = 3\n\
+                    [[host]]\nssh = \"db1\"\nroles = [\"observe\"]\n[host.tiers]\n\
+                    database = { unit = \"mariadb.service\" }\ncache = { cgroup = \"/system.slice/memcached.service\" }\n\
+                    [[host]]\nssh = \"web1\"\nroles = [\"load\", \"observe\"]\n[host.tiers]\n\
+                    app = { pid_file = \"/run/php/fpm.pid\" }\n";
+        let read = of_text("hosts.toml", text).unwrap_or_else(|problems| panic!("{problems}"));
+        let tier = |name: &str, by| WatchedTier { tier: name.to_string(), by };
+        let unit = tier("database", WatchedBy::Unit("mariadb.service".to_string()));
+        let cgroup = tier("cache", WatchedBy::Cgroup("/system.slice/memcached.service".to_string()));
+        let app = tier("app", WatchedBy::PidFile("/run/php/fpm.pid".into()));
+        let expected = [
+            Roles { load: true, weight: Some(3), tiers: Vec::new() },
+            Roles { load: false, weight: None, tiers: vec![cgroup, unit] },
+            Roles { load: true, weight: None, tiers: vec![app] },
+        ];
+        let roles: Vec<Roles> = read.hosts.into_iter().map(|host| host.roles).collect();
+        assert_eq!(roles, expected);
+        let words = |roles: &Roles| roles.all().iter().map(|role| role.word()).collect::<Vec<_>>().join(" ");
+        assert_eq!(roles.iter().map(words).collect::<Vec<_>>(), ["load", "observe", "load observe"]);
+    }
+
+    #[test]
+    fn all_that_is_wrong_with_roles_and_tiers_is_said_at_once() {
+        let text = "[[host]]\nssh = \"h1\"\nroles = [\"watch\"]\n[[host]]\nssh = \"h2\"\nroles = [\"observe\"]\nweight = 2\n\
+                    [[host]]\nssh = \"h3\"\n[host.tiers]\ndatabase = { unit = \"db.service\" }\n\
+                    [[host]]\nssh = \"h4\"\nweight = 0\n[[host]]\nssh = \"h5\"\nroles = []\n\
+                    [[host]]\nssh = \"h6\"\nroles = [\"observe\"]\n[host.tiers]\ngenerator = { unit = \"x.service\" }\n\
+                    a_b = { unit = \"x.service\" }\nnone = {}\nboth = { unit = \"x.service\", cgroup = \"/x\" }\n\
+                    away = { cgroup = \"/../x\" }\ndatabase = { pid_file = \"/run/db.pid\" }\n";
+        let said = of_text("hosts.toml", text).expect_err("nothing is right").to_string();
+        for part in [
+            "h1: `watch` is no role: load, observe",
+            "h2: its role is `observe`, and [host.tiers] doesn't say what",
+            "h2: it has a weight, and its roles don't have `load`",
+            "h3: it has tiers, and its roles don't have `observe`",
+            "h4: a weight is between 1 and 10000",
+            "h5: it is for nothing",
+            "h6: `generator` is the name of something else",
+            "h6: `a_b` is no name",
+            "h6: it has one of `unit`, `cgroup` and `pid_file`",
+            "tiers.both",
+            "`/../x` is no cgroup",
+            "h3 and h6 both watch a tier called database",
+        ] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        let said = of_text("hosts.toml", "[[host]]\nssh = \"h\"\n[host.tiers]\ndb = { unti = \"x\" }\n");
+        let said = said.expect_err("there is no such key").to_string();
+        assert!(said.contains("hosts.toml:4") && said.contains("`unit`"), "{said}");
     }
 
     #[test]
@@ -137,7 +214,7 @@ mod tests {
         for part in ["`a_1` is no name", "`3-1` is no list of CPUs", "two agents are called load3"] {
             assert!(said.contains(part), "{part}: {said}");
         }
-        let said = of_text("hosts.toml", "[[host]]\nssh = \"load1\"\nweight = 3\n").expect_err("no such key");
+        let said = of_text("hosts.toml", "[[host]]\nssh = \"load1\"\nwaight = 3\n").expect_err("no such key");
         assert!(said.to_string().contains("hosts.toml:3"), "{said}");
         let said = of_text("hosts.toml", "").expect_err("nobody").to_string();
         assert!(said.contains("names no machine"), "{said}");

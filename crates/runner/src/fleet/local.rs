@@ -72,7 +72,8 @@ pub(super) fn set_up(
     let took = model::units::show_seconds(began.elapsed().as_secs_f64());
     env.progress.done(&format!("{agents} agents are ready on CPU {} ({took})", list(cpus)));
     let beside = Beside::Started { agents: helping, bus, lab };
-    Ok(StandingFleet { choice: FleetChoice::Local(agents), members, controller, takes_over: None, beside })
+    let choice = FleetChoice::Local(agents);
+    Ok(StandingFleet { choice, members, observers: Vec::new(), controller, takes_over: None, beside })
 }
 
 /// Refuses a machine that has no bus for it.

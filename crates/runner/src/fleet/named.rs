@@ -11,7 +11,9 @@ use model::{Plan, Problem, Result, units};
 
 use super::choice::FleetChoice;
 use super::folder::{FleetFolder, Held};
-use super::standing::{Beside, StandingFleet};
+use super::placed::PlacedFile;
+use super::roles::Roles;
+use super::standing::{Beside, Observing, StandingFleet};
 use crate::environment::Environment;
 
 /// A controller says something each second: who hears none for so long is the only one.
@@ -54,6 +56,14 @@ pub(super) fn set_up(
         let problem = Problem::environment(format!("fleet {name} has no agents"));
         return Err(problem.remedy(format!("plimsoll fleet up {name} hosts.toml")).into());
     }
+    let placed = PlacedFile::read(&folder)?;
+    if !expected.iter().any(|name| placed.roles(name).load) {
+        return Err(Problem::environment(format!("no agent of fleet {name} drives users: all are there to observe"))
+            .key("--fleet")
+            .why("a run is what users do")
+            .remedy(format!("a [[host]] without `roles`, or with \"load\" among them; then plimsoll fleet up {name} hosts.toml"))
+            .into());
+    }
     let (held, broker) = become_controller(&folder, &who)?;
     env.interrupt.check()?;
     let claim = Claim::of(held.epoch, &who);
@@ -83,12 +93,19 @@ pub(super) fn set_up(
             ))
             .into());
     }
+    let (members, observers) = by_role(members, |member| placed.roles(&member.name), env.settings.observes);
     let cpus: usize = members.iter().map(|member| member.cpus.len()).sum();
     let took = units::show_seconds(began.elapsed().as_secs_f64());
     let number = members.len();
     env.progress.done(&format!("{number} agents of fleet {name} are ready on {cpus} CPUs ({took})"));
+    for Observing { member, tiers, .. } in &observers {
+        let watched: Vec<String> =
+            tiers.iter().map(|tier| format!("{} ({})", tier.tier, tier.by.words())).collect();
+        env.progress.note(&format!("{} watches {}", member.name, watched.join(", ")));
+    }
     let choice = FleetChoice::Named(name.clone());
-    Ok(StandingFleet { choice, members, controller, takes_over: None, beside: Beside::Held { _right: held } })
+    let beside = Beside::Held { _right: held };
+    Ok(StandingFleet { choice, members, observers, controller, takes_over: None, beside })
 }
 
 /// The right to be the fleet's controller, and where its bus is. Nobody has said anything to its agents by then.
@@ -104,6 +121,26 @@ pub(super) fn become_controller(folder: &FleetFolder, who: &str) -> Result<(Held
         Some(other) => Err(folder.taken(&other.who)),
         None => Ok((held, listener.broker)),
     }
+}
+
+/// Who drives users, with its weight, and who watches what; some do both, and nobody watches where nothing is to be observed.
+fn by_role(
+    members: Vec<Member>,
+    roles: impl Fn(&Member) -> Roles,
+    observes: bool,
+) -> (Vec<Member>, Vec<Observing>) {
+    let (mut driving, mut observers) = (Vec::new(), Vec::new());
+    for member in members {
+        let Roles { load, weight, tiers } = roles(&member);
+        let member = Member { weight: weight.unwrap_or(member.weight), ..member };
+        if observes && !tiers.is_empty() {
+            observers.push(Observing { member: member.clone(), tiers, lost: None });
+        }
+        if load {
+            driving.push(member);
+        }
+    }
+    (driving, observers)
 }
 
 /// Refuses a server that every load machine would look for on itself.
@@ -140,4 +177,41 @@ pub(super) fn who(words: &[String]) -> String {
     let rest = words.iter().skip(1).take(2).map(String::as_str).collect::<Vec<_>>().join(" ");
     let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
     format!("{program} {rest} (process {} on {machine})", std::process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use fleet::{WatchedBy, WatchedTier};
+
+    use super::*;
+
+    #[test]
+    fn agents_drive_by_their_weight_or_watch_unless_nothing_is_to_be_observed() {
+        let member = |name: &str| Member {
+            name: Name::of(name).expect("a name"),
+            incarnation: 1,
+            cpus: vec![0, 1],
+            build: String::new(),
+            weight: 2,
+        };
+        let tiers =
+            || vec![WatchedTier { tier: "db".to_string(), by: WatchedBy::PidFile("/run/db.pid".into()) }];
+        let roles = |member: &Member| match member.name.as_str() {
+            "heavy" => Roles { weight: Some(7), ..Roles::default() },
+            "db1" => Roles { load: false, tiers: tiers(), ..Roles::default() },
+            "both" => Roles { tiers: tiers(), ..Roles::default() },
+            _ => Roles::default(),
+        };
+        let all = ["usual", "heavy", "db1", "both"];
+        let found = |observes: bool| {
+            let (driving, observers) = by_role(all.map(member).to_vec(), roles, observes);
+            let driving: Vec<String> =
+                driving.iter().map(|one| format!("{} {}", one.name, one.weight)).collect();
+            let observers: Vec<String> = observers.iter().map(|one| one.member.name.to_string()).collect();
+            (driving.join(", "), observers.join(", "))
+        };
+        let driving = "usual 2, heavy 7, both 2".to_string();
+        assert_eq!(found(true), (driving.clone(), "db1, both".to_string()));
+        assert_eq!(found(false), (driving, String::new()));
+    }
 }

@@ -9,6 +9,7 @@ use testbed::LastingProcess;
 use testbed::ssh::{RemoteProcess, SshHost};
 
 use super::folder::{FleetFolder, PLACED};
+use super::roles::Roles;
 
 /// All that runs for a fleet.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -35,6 +36,9 @@ pub(super) struct PlacedAgent {
     pub(super) folder: String,
     /// Its process; none where it may not have been started.
     pub(super) process: Option<RemoteProcess>,
+    /// What it is for.
+    #[serde(default)]
+    pub(super) roles: Roles,
 }
 
 impl PlacedAgent {
@@ -59,6 +63,12 @@ impl PlacedFile {
     pub(super) fn write(&self, folder: &FleetFolder) -> Result<()> {
         let text = serde_json::to_string_pretty(self).map_err(|error| Problem::bug(error.to_string()))?;
         folder.write(PLACED, &text)
+    }
+
+    /// What an agent is for: users, where it wasn't placed from here.
+    pub(super) fn roles(&self, agent: &Name) -> Roles {
+        let known = self.agents.iter().find(|known| known.agent == agent.as_str());
+        known.map(|known| known.roles.clone()).unwrap_or_default()
     }
 
     /// Takes the place of what was known of that agent.

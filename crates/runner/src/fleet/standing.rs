@@ -1,12 +1,14 @@
 //! A fleet that stands beside the stack: it is handed each run, and says what its agents were.
 
 use engine::{Control, Totals};
+use fleet::WatchedTier;
+use fleet::bundle::Bundle;
 use fleet::bus::Name;
-use fleet::controller::{AgentSeen, Controller, Follower, Handover, Job, Member, News};
+use fleet::controller::{AgentSeen, Controller, Driven, Follower, Handover, Job, Member, News, ObserverSeen};
 use model::record::instrument::{AGENTS, BUS};
 use model::record::interval::OperationName;
 use model::record::plan::Load;
-use model::record::{AgentResult, AgentSecond, FleetResult};
+use model::record::{AgentResult, AgentSecond, FleetResult, ObserverResult};
 use model::{Catalogue, OperationKind, Plan, Problem, Result, units};
 use observe::TierJob;
 use testbed::{Helping, Lab, Running};
@@ -21,12 +23,36 @@ const LEASE_S: u64 = 15;
 /// A fleet that waits for runs. Dropping it ends what was started for it.
 pub(crate) struct StandingFleet {
     pub(super) choice: FleetChoice,
+    /// Who drives users.
     pub(super) members: Vec<Member>,
+    pub(super) observers: Vec<Observing>,
     // In the order in which they end.
     pub(super) controller: Controller,
     /// The run that it goes on with instead of a new one.
     pub(super) takes_over: Option<Handover>,
     pub(super) beside: Beside,
+}
+
+/// An agent that watches tiers of its machine.
+pub(super) struct Observing {
+    pub(super) member: Member,
+    pub(super) tiers: Vec<WatchedTier>,
+    /// Why it was given up in an earlier run: no later one waits for it.
+    pub(super) lost: Option<String>,
+}
+
+impl Observing {
+    fn unseen(&self) -> ObserverSeen {
+        let tiers = self.tiers.iter().map(|tier| tier.tier.clone()).collect();
+        let lost = self.lost.as_ref().map(|why| format!("in an earlier run: {why}"));
+        ObserverSeen { agent: self.member.name.clone(), tiers, readings: 0, lost }
+    }
+
+    /// That nobody watches its tiers from the first second on.
+    fn lost_before(&self) -> News {
+        let ObserverSeen { agent, tiers, lost, .. } = self.unseen();
+        News::ObserverLost { agent, tiers, second: 0, why: lost.unwrap_or_default() }
+    }
 }
 
 /// What ends with a standing fleet.
@@ -64,19 +90,17 @@ impl StandingFleet {
     ) -> Result<FleetRun> {
         let takes_over = self.takes_over.take();
         let tolerated = takes_over.as_ref().map_or(tolerated, Handover::tolerated);
-        let driven = match &takes_over {
-            Some(handover) => self.controller.resume(handover, control, follower)?,
+        let (driven, gone) = match &takes_over {
+            Some(handover) => (self.controller.resume(handover, control, follower)?, Vec::new()),
             None => {
                 let bundle = bundle::of(plan, target, drain_s, catalogue)?;
-                let (run, members) = (name_of(run)?, &self.members);
-                let observers = &[];
-                let job = Job { run, members, observers, bundle: &bundle, lease_s: LEASE_S, tolerated };
-                self.controller.run(&job, control, follower)?
+                self.begin((bundle, tolerated), run, control, follower)?
             }
         };
         let result = FleetResult {
             fleet: self.choice.to_string(),
             agents: driven.agents.iter().map(agent_result).collect(),
+            observers: driven.observers.into_iter().chain(gone).map(observer_result).collect(),
             tolerated,
         };
         let seconds = driven.agents.into_iter().map(|agent| agent.seconds).collect();
@@ -88,6 +112,31 @@ impl StandingFleet {
     /// Which fleet it is.
     pub(crate) fn choice(&self) -> &FleetChoice {
         &self.choice
+    }
+
+    /// Has the agents drive a new run, beside the observers that are left; also gives those that earlier runs lost.
+    fn begin(
+        &mut self,
+        (bundle, tolerated): (Bundle, u32),
+        run: &str,
+        control: &Control,
+        follower: &mut dyn Follower,
+    ) -> Result<(Driven, Vec<ObserverSeen>)> {
+        let (gone, watching): (Vec<&Observing>, Vec<&Observing>) =
+            self.observers.iter().partition(|one| one.lost.is_some());
+        gone.iter().for_each(|one| follower.news(&one.lost_before()));
+        let gone = gone.into_iter().map(Observing::unseen).collect();
+        let watches = watching.iter().map(|one| (one.member.name.to_string(), one.tiers.clone()));
+        let bundle = Bundle { watches: watches.collect(), ..bundle };
+        let observers: Vec<Member> = watching.iter().map(|one| one.member.clone()).collect();
+        let (run, members, lease_s) = (name_of(run)?, self.members.as_slice(), LEASE_S);
+        let job = Job { run, members, observers: &observers, bundle: &bundle, lease_s, tolerated };
+        let driven = self.controller.run(&job, control, follower)?;
+        for seen in driven.observers.iter().filter(|seen| seen.lost.is_some()) {
+            let lost = self.observers.iter_mut().find(|one| one.member.name == seen.agent);
+            lost.into_iter().for_each(|one| one.lost.clone_from(&seen.lost));
+        }
+        Ok((driven, gone))
     }
 
     /// The number of CPUs of its generators, where they are others than those that the plan has for its own.
@@ -143,6 +192,11 @@ fn agent_result(seen: &AgentSeen) -> AgentResult {
         lag_p99_s: None,
         lost: seen.lost.clone(),
     }
+}
+
+fn observer_result(seen: ObserverSeen) -> ObserverResult {
+    let ObserverSeen { agent, tiers, readings, lost } = seen;
+    ObserverResult { agent: agent.to_string(), tiers, readings, lost }
 }
 
 impl FleetRecording {
@@ -208,23 +262,31 @@ pub(crate) fn sentence(news: &News) -> String {
             let then = if *is_tolerated { "the others go on: DEGRADED" } else { "the run ends" };
             format!("agent {agent} is lost: {why}; {then}")
         }
-        News::ObserverLost { agent, tiers, second, why } => {
-            let tiers = tiers.join(", ");
-            format!(
-                "tiers {tiers}: the observer on {agent} was lost at second {second}: {why}; the run goes on"
-            )
+        News::ObserverLost { .. } => {
+            let what = unseen_from(news).unwrap_or_default();
+            format!("{what}; the run goes on")
         }
     }
 }
 
+/// What nobody watches from then on, and why.
+pub(crate) fn unseen_from(news: &News) -> Option<String> {
+    let News::ObserverLost { agent, tiers, second, why } = news else { return None };
+    let tier = if tiers.len() == 1 { "tier" } else { "tiers" };
+    Some(format!("{tier} {}: the observer on {agent} was lost at second {second}: {why}", tiers.join(", ")))
+}
+
 #[cfg(test)]
 mod tests {
+    use fleet::WatchedBy;
+
     use super::*;
 
     /// A run that was taken over, of agents that told that number of seconds.
     fn taken_over(seconds: &[u32]) -> FleetRecording {
         let second = |second| AgentSecond { second, cpu_s: 0.0, busiest_thread_cpu_s: 0.0, lag_p99_s: None };
-        let result = FleetResult { fleet: "lab".to_string(), agents: Vec::new() };
+        let fleet = "lab".to_string();
+        let result = FleetResult { fleet, agents: Vec::new(), observers: Vec::new(), tolerated: 0 };
         let seconds = seconds.iter().map(|all| (0..*all).map(second).collect()).collect();
         FleetRecording { result, seconds, cpus: None, was_taken_over: true }
     }
@@ -247,6 +309,17 @@ mod tests {
         };
         assert!(!taken_over(&[3]).is_cut_short(&counted, &totals(97, 3)));
         assert!(taken_over(&[3]).is_cut_short(&counted, &totals(97, 2)));
+    }
+
+    #[test]
+    fn who_was_lost_in_an_earlier_run_is_unseen_in_the_next_one_from_its_first_second() {
+        let name = Name::of("db1").expect("a name");
+        let member = Member { name, incarnation: 1, cpus: vec![0], build: String::new(), weight: 1 };
+        let tier = WatchedTier { tier: "db".to_string(), by: WatchedBy::Unit("db.service".to_string()) };
+        let one = Observing { member, tiers: vec![tier], lost: Some("it was silent".to_string()) };
+        let said = "tier db: the observer on db1 was lost at second 0: in an earlier run: it was silent";
+        assert_eq!(unseen_from(&one.lost_before()).as_deref(), Some(said));
+        assert_eq!(one.unseen().readings, 0);
     }
 
     #[test]

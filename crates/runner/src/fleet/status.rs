@@ -6,6 +6,7 @@ use std::time::Duration;
 use fleet::bus::{Listened, Listener, Name, is_open_to_anybody, now_ns};
 use fleet::clock::{Offset, offset};
 use fleet::heartbeat::Heartbeat;
+use fleet::permissions::Role;
 use fleet::{Credentials, new_user_seed};
 use model::{Problem, Result};
 use testbed::ssh::Facts;
@@ -44,6 +45,10 @@ pub struct AgentStatus {
     pub heard: Option<Heartbeat>,
     /// It is of this program's build.
     pub is_same_build: bool,
+    /// What it is for.
+    pub roles: Vec<Role>,
+    /// The tiers that it watches.
+    pub watches: Vec<String>,
 }
 
 /// What a fleet's doctor found.
@@ -88,10 +93,12 @@ pub fn status(folder: &FleetFolder) -> Result<FleetStatus> {
     let build = build()?;
     let names: BTreeSet<Name> =
         expected.iter().cloned().chain(heard.agents.keys().filter_map(|name| Name::of(name).ok())).collect();
+    let placed = PlacedFile::read(folder)?;
     let agent = |agent: Name| {
+        let roles = placed.roles(&agent);
         let heard = heard.agents.get(agent.as_str()).map(|heard| heard.heartbeat.clone());
         let is_same_build = heard.as_ref().is_some_and(|heard| heard.build == build);
-        AgentStatus { agent, heard, is_same_build }
+        AgentStatus { agent, heard, is_same_build, roles: roles.all(), watches: roles.watches() }
     };
     let controller = heard
         .beacon

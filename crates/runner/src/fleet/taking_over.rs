@@ -33,6 +33,7 @@ pub(crate) fn take_over(
     Ok(StandingFleet {
         choice: FleetChoice::Named(name.clone()),
         members: handover.members()?,
+        observers: Vec::new(),
         controller,
         takes_over: Some(handover.clone()),
         beside: Beside::Held { _right: held },

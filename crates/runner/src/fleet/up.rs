@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fleet::bus::{Listened, Name};
+use fleet::permissions::Role;
 use model::{Problem, Problems, Result};
 use testbed::ssh::{Facts, RemoteState, SshHost};
 
@@ -32,6 +33,10 @@ pub struct Placed {
     pub cpus: usize,
     /// Its process there.
     pub pid: u32,
+    /// What it is for.
+    pub roles: Vec<Role>,
+    /// The tiers that it watches.
+    pub watches: Vec<String>,
 }
 
 /// A machine that can be reached and can run this program.
@@ -101,6 +106,8 @@ fn place_all(
             machine: one.facts.machine.clone(),
             cpus: heartbeat.cpus.len(),
             pid: heartbeat.pid,
+            roles: one.host.roles.all(),
+            watches: one.host.roles.watches(),
         })
     };
     Ok(reached.iter().filter_map(row).collect())
@@ -166,6 +173,7 @@ fn start_agent(
         ssh_config: config.map(Path::to_path_buf),
         folder: there.clone(),
         process: None,
+        roles: host.roles.clone(),
     };
     placed.put(entry.clone());
     placed.write(folder)?;
@@ -177,6 +185,10 @@ fn start_agent(
         let list: Vec<String> = cpus.iter().map(ToString::to_string).collect();
         args.extend(["--cpus".to_string(), list.join(",")]);
     }
+    // Whoever may place it says what it is for; its machine's operator may say that it isn't.
+    args.extend(
+        host.roles.all().into_iter().flat_map(|role| ["--role".to_string(), role.word().to_string()]),
+    );
     if let Some(config) = &host.config {
         let path = if config.starts_with('/') { config.clone() } else { format!("{}/{config}", facts.home) };
         args.extend(["--config".to_string(), path]);

@@ -37,6 +37,7 @@ impl RunWriter {
             names: count(&database, "SELECT count(*) FROM operation").map_err(failed)?,
             kept: drop_last_second(&database).map_err(failed)?,
             series: series(&database).map_err(failed)?,
+            sampled: sampled(&database).map_err(failed)?,
             call_steps: CallSteps::of(&database).map_err(failed)?,
             statements: Statements::of(&database).map_err(failed)?,
             encoder: Default::default(),
@@ -87,6 +88,13 @@ fn drop_last_second(database: &Connection) -> rusqlite::Result<u32> {
     }
     transaction.commit()?;
     Ok(last)
+}
+
+/// The time of each series' last point.
+fn sampled(database: &Connection) -> rusqlite::Result<BTreeMap<i64, f64>> {
+    let mut query = database.prepare("SELECT series, max(second) FROM sample GROUP BY series")?;
+    let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    rows.collect()
 }
 
 /// The numbers of the series that are there, by name and tier.

@@ -47,6 +47,20 @@ fn a_run_goes_on_where_it_was_left_and_its_last_second_is_kept_anew() {
 }
 
 #[test]
+fn points_that_are_kept_are_not_kept_again() {
+    let home = tempfile::tempdir().expect("a directory");
+    let (runs, sample) = left(home.path());
+    let (_, mut writer) = runs.reopen(&sample.record.id).expect("nobody holds it");
+    let mut again = sample.series.clone();
+    again[0].points.push((1e4, 0.25));
+    writer.samples(&again).expect("samples can be kept");
+    writer.finish(&sample.record).expect("the run can be finished");
+    let series = runs.find("last").expect("the run is there").series().expect("series");
+    let points = |all: &[Series]| all.iter().map(|one| one.points.len()).sum::<usize>();
+    assert_eq!(points(&series), points(&sample.series) + 1, "the new one alone");
+}
+
+#[test]
 fn an_event_that_is_kept_is_not_kept_again() {
     let home = tempfile::tempdir().expect("a directory");
     let (runs, sample) = left(home.path());

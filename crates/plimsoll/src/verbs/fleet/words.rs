@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use fleet::bus::Name;
+use fleet::permissions::Role;
 use fleet::want::Standing;
 use model::outside::one_line;
 use model::units::{show_bytes, show_seconds};
@@ -48,8 +49,13 @@ pub(super) fn placed(name: &Name, placed: &[Placed]) -> String {
         return format!("fleet {name}: its broker is ready\n");
     }
     let line = |one: &Placed| {
-        let Placed { agent, ssh, machine, cpus, pid } = one;
-        format!("  {agent:<16} {:<24} {machine:<10} {:>4} CPUs   process {pid}\n", one_line(ssh), cpus)
+        let Placed { agent, ssh, machine, cpus, pid, roles, watches } = one;
+        let does = match roles.contains(&Role::Load) {
+            true => format!("{cpus:>4} CPUs"),
+            false => format!("{:>9}", "-"),
+        };
+        let watches = watches_words(watches);
+        format!("  {agent:<16} {:<24} {machine:<10} {does}   process {pid}{watches}\n", one_line(ssh))
     };
     let lines: String = placed.iter().map(line).collect();
     let agents = match placed.len() {
@@ -59,6 +65,11 @@ pub(super) fn placed(name: &Name, placed: &[Placed]) -> String {
     format!(
         "fleet {name}: {agents} ready\n{lines}\nNext: plimsoll run … --fleet {name} --target URL --allow-target HOST; and at the end plimsoll fleet down {name}\n"
     )
+}
+
+/// `; watches database, cache`.
+fn watches_words(tiers: &[String]) -> String {
+    if tiers.is_empty() { String::new() } else { format!("; watches {}", tiers.join(", ")) }
 }
 
 /// A line for each agent, and who controls them.
@@ -92,11 +103,16 @@ fn agent_line(agent: &AgentStatus) -> String {
     let problem = heard.problem.as_deref().map(|why| format!("; {}", one_line(why)));
     let told =
         heard.run.as_deref().map(|run| format!(" (run {}, {} messages told)", one_line(run), heard.told));
+    let drives = agent.roles.contains(&Role::Load);
+    let does = match (&heard.standing, drives) {
+        (Standing::Running, false) => "watches".to_string(),
+        (standing, _) => standing_words(standing),
+    };
+    let cpus = if drives { format!(", {} CPUs", heard.cpus.len()) } else { String::new() };
     format!(
-        "{name:<16} {}{}, {} CPUs{build}{}{}",
-        standing_words(&heard.standing),
+        "{name:<16} {does}{}{cpus}{}{build}{}{}",
         told.unwrap_or_default(),
-        heard.cpus.len(),
+        watches_words(&agent.watches),
         refused.unwrap_or_default(),
         problem.unwrap_or_default()
     )
@@ -106,8 +122,8 @@ fn agent_line(agent: &AgentStatus) -> String {
 pub(crate) fn standing_words(standing: &Standing) -> String {
     match standing {
         Standing::Idle => "waits for a run".to_string(),
-        Standing::Fetching => "fetches what its users do".to_string(),
-        Standing::Checked | Standing::Arming => "makes its generator ready".to_string(),
+        Standing::Fetching => "fetches what it is to do".to_string(),
+        Standing::Checked | Standing::Arming => "makes itself ready".to_string(),
         Standing::Armed | Standing::Agreed { .. } => "is ready to begin".to_string(),
         Standing::Running => "drives users".to_string(),
         Standing::Ended => "has ended its part".to_string(),
@@ -128,6 +144,8 @@ pub(super) fn status_json(status: &FleetStatus) -> Json {
             "run": heard.and_then(|heard| heard.run.as_deref()),
             "standing": heard.map(|heard| &heard.standing),
             "told": heard.map(|heard| heard.told),
+            "roles": one.roles.iter().map(|role| role.word()).collect::<Vec<_>>(),
+            "watches": one.watches,
         })
     };
     json!({
