@@ -1,21 +1,22 @@
 //! Driving the stack and watching it: each second is kept as it ends, a tier that dies ends the run.
 
+mod second;
+
 use std::collections::BTreeMap;
 use std::thread;
 use std::time::Instant;
 
 use analysis::signals::Limit;
-use analysis::signals::names::CPU;
 use analysis::{Kill, LogAlarm, OneOf, TierEvent, TierFault};
 use engine::time_slices::Share;
 use engine::{Audience, Control, RunOptions, Second, Stop, Totals};
 use fleet::bus::Name;
 use fleet::controller::{Follower, Handover, News};
 use model::catalogue::fault_file::Injection;
-use model::progress::{OperationProgress, SecondProgress};
+use model::progress::SecondProgress;
 use model::record::calls::Aborted;
 use model::record::{Event, Outcome, Series};
-use model::{Interval, OperationInterval, OperationKind, Plan, Result, units};
+use model::{Plan, Result, units};
 use observe::{Answer, TierJob};
 use store::RunWriter;
 
@@ -30,6 +31,7 @@ use crate::so_far::{Happened, SoFar};
 use crate::standing_stack::StandingStack;
 use crate::together::{EndsAll, Together};
 use crate::watching::{Beside, Seen, Watching};
+use second::{now, second_progress};
 
 /// After the ramp-down, or when the user wants to stop, sessions under way may take this long to end.
 pub(crate) const DRAIN_S: f64 = 10.0;
@@ -151,22 +153,33 @@ pub(crate) fn measure(
     // It may have waited in the run's last moment.
     tier_events.extend(beside.aborted.map(ended_for));
     let is_over = side.together.as_ref().is_some_and(Together::is_over);
-    let is_short = fleet.as_ref().is_some_and(FleetRecording::ended_the_run);
+    let ended_by_itself = is_over || tier_events.iter().any(TierEvent::ends_the_tier);
     if plan.kit.check.is_some() && fleet.as_ref().is_some_and(FleetRecording::has_lost) {
         unseen.push("the data: nobody was told what the users of lost agents did last".to_string());
     }
-    let ended_by_itself = is_over || is_short || tier_events.iter().any(TierEvent::ends_the_tier);
-    let is_cut_short = fleet.as_ref().is_some_and(|fleet| fleet.is_cut_short(&plan.load, &totals));
-    let outcome = match (ended_by_itself, env.interrupt.count()) {
+    let interrupts = env.interrupt.count();
+    let outcome = outcome(ended_by_itself, (fleet.as_ref(), &totals), plan, interrupts);
+    among.into_iter().for_each(EndsAll::done);
+    Ok(Recording { totals, outcome, tier_events, kills, alarms, limits, sources, unseen, fleet })
+}
+
+/// How a run ended that its user asked that number of times to end.
+fn outcome(
+    ended_by_itself: bool,
+    (fleet, totals): (Option<&FleetRecording>, &Totals),
+    plan: &Plan,
+    interrupts: usize,
+) -> Outcome {
+    let is_short = fleet.is_some_and(FleetRecording::ended_the_run);
+    let is_cut_short = fleet.is_some_and(|fleet| fleet.is_cut_short(&plan.load, totals));
+    match (ended_by_itself || is_short, interrupts) {
         (true, _) => Outcome::Aborted,
         (false, 0) if is_cut_short => Outcome::Interrupted,
         (false, 0) => Outcome::Completed,
         // It has no other end.
         (false, 1) if plan.load.by_hand.is_some() => Outcome::Completed,
         (false, _) => Outcome::Interrupted,
-    };
-    among.into_iter().for_each(EndsAll::done);
-    Ok(Recording { totals, outcome, tier_events, kills, alarms, limits, sources, unseen, fleet })
+    }
 }
 
 /// A server that was ended for a wait, as an event of its tier.
@@ -471,50 +484,4 @@ impl Witness<'_> {
         let load = guest.unwrap_or_default() + &load;
         self.progress.advance(&format!("{load}{phase}: {per_s} operations/s{response}{failed}"), done_ratio);
     }
-}
-
-/// What a second of a run was, for whoever follows it.
-fn second_progress(second: &Second<'_>, samples: &[Series]) -> SecondProgress {
-    let interval = second.interval;
-    let mut all = OperationInterval::empty();
-    let mut operations = Vec::new();
-    for (name, row) in second.names.iter().zip(&interval.operations) {
-        if name.kind == OperationKind::Operation && row.completed + row.failed() > 0 {
-            all.merge(row);
-            operations.push(operation_progress(&name.name, row));
-        }
-    }
-    let cpu = samples.iter().filter(|one| one.name == CPU);
-    SecondProgress {
-        second: interval.second,
-        busy_users: interval.busy_user_s,
-        thinking_users: interval.thinking_user_s,
-        all: operation_progress("", &all),
-        operations,
-        cpu_cores: cpu.filter_map(|one| Some((one.tier.clone()?, one.points.last()?.1))).collect(),
-        ..SecondProgress::default()
-    }
-}
-
-fn operation_progress(name: &str, row: &OperationInterval) -> OperationProgress {
-    let at = |percent| analysis::percentile_s(&row.response, percent);
-    OperationProgress {
-        name: name.to_string(),
-        completed: row.completed,
-        failed: row.failed(),
-        p50_s: at(50.0),
-        p95_s: at(95.0),
-        p99_s: at(99.0),
-    }
-}
-
-/// Operations completed, their p95 in seconds, and errors, in one second.
-fn now(second: &Second<'_>) -> (u64, Option<f64>, u64) {
-    let rows = second.names.iter().zip(&second.interval.operations);
-    let mut all = Interval::empty(0);
-    all.operations.push(model::OperationInterval::empty());
-    rows.filter(|(name, _)| name.kind == OperationKind::Operation)
-        .for_each(|(_, row)| all.operations[0].merge(row));
-    let sum = &all.operations[0];
-    (sum.completed, analysis::percentile_s(&sum.response, 95.0), sum.failed())
 }

@@ -111,7 +111,10 @@ impl Handover {
         let attending = |handed: &Handed| {
             let lacking = || damaged(format!("agent {} has no part in its run", handed.name));
             let part = self.want.parts.get(&handed.name);
-            let slice = part.map(|part| part.slice().ok_or_else(lacking)).transpose()?;
+            let slice = match part {
+                Some(part) => Some(part.slice().ok_or_else(lacking)?),
+                None => None,
+            };
             let watch = self.want.watches.get(&handed.name).map(|watch| watch.incarnation);
             let incarnation = part.map(|part| part.incarnation).or(watch).ok_or_else(lacking)?;
             let Handed { cpus, build, low_ns, high_ns, agreeing, weight, tiers, .. } = handed.clone();

@@ -136,6 +136,7 @@ mod tests {
             "version": 1,
             "want": { "run": "r-1", "phase": { "phase": "go", "at_ns": 5 }, "bundle": "", "lease_s": 15, "parts": {} },
             "members": [],
+            "tolerated": 0,
         });
         let handover = serde_json::from_value(handover).expect("it is one");
         let target = Target::from(SocketAddr::from(([127, 0, 0, 1], 80)));
