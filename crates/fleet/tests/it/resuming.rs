@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engine::{Audience, Control, Second};
+use fleet::bundle::Bundle;
 use fleet::bus::Name;
-use fleet::controller::{Controller, Follower, Handover, Job, News};
+use fleet::controller::{Controller, Follower, Handover, Job, Member, News};
 use fleet::want::Claim;
 use model::Problem;
 use model::record::plan::Load;
@@ -197,6 +198,12 @@ impl Follower for NoRoom {
     }
 }
 
+/// A run of those agents, none of which may be lost.
+fn job<'a>(members: &'a [Member], bundle: &'a Bundle) -> Job<'a> {
+    let run = Name::of("r-1").expect("a name");
+    Job { run, members, observers: &[], bundle, lease_s: 15, tolerated: 0 }
+}
+
 #[test]
 fn agents_that_never_began_are_named_by_whoever_takes_over() {
     let Some(nats) = Nats::begin() else { return };
@@ -204,16 +211,8 @@ fn agents_that_never_began_are_named_by_whoever_takes_over() {
     let _agents = agents(&nats, folder.path(), &["a1"], &key);
     let (mut first, members) = controller(&nats, &key, 1);
     let bundle = bundle(origin.address().into(), load(5, 5.0), BUILD);
-    let job = Job {
-        run: Name::of("r-1").expect("a name"),
-        members: &members,
-        observers: &[],
-        bundle: &bundle,
-        lease_s: 15,
-        tolerated: 0,
-    };
     let mut no_room = NoRoom(None);
-    first.run(&job, &Control::default(), &mut no_room).expect_err("it is refused");
+    first.run(&job(&members, &bundle), &Control::default(), &mut no_room).expect_err("it is refused");
     drop(first);
     let handover = no_room.0.expect("it was handed over");
     let claim = Claim::of(2, "the next");
@@ -234,16 +233,10 @@ fn nobody_begins_where_what_another_controller_needs_is_not_kept() {
     let _agents = agents(&nats, folder.path(), &["a1"], &key);
     let (mut controller, members) = controller(&nats, &key, 1);
     let bundle = bundle(origin.address().into(), load(5, 5.0), BUILD);
-    let job = Job {
-        run: Name::of("r-1").expect("a name"),
-        members: &members,
-        observers: &[],
-        bundle: &bundle,
-        lease_s: 15,
-        tolerated: 0,
-    };
-    let said =
-        controller.run(&job, &Control::default(), &mut NoRoom(None)).expect_err("it is refused").to_string();
+    let said = controller
+        .run(&job(&members, &bundle), &Control::default(), &mut NoRoom(None))
+        .expect_err("it is refused")
+        .to_string();
     assert!(said.contains("the disk is full"), "{said}");
     assert_eq!(origin.ledger().exchanges.len(), 0, "load went out");
 }
