@@ -8,7 +8,7 @@ use engine::{Audience, Control, Second, Stop, Target};
 use fleet::bus::Name;
 use fleet::controller::{Controller, Driven, Follower, Job, Member, News};
 use model::Interval;
-use model::record::plan::Load;
+use model::catalogue::load::{Arrivals, Arriving, Load, Pattern};
 use rustix::process::Signal;
 use testkit::origin::Origin;
 
@@ -102,35 +102,61 @@ pub(crate) fn expect_all_of(origin: &Origin, ran: &Ran) {
     assert!(driven.agents.iter().all(|agent| agent.lost.is_none()), "{:?}", driven.agents);
 }
 
-#[test]
-fn two_agents_drive_what_one_would_and_begin_at_the_same_time() {
+/// All that a server was asked for by that number of agents, which begin at the same time and leave nothing in their spools.
+fn asked_by(number: usize, load: &Load, nats: &Nats) -> Vec<String> {
+    let (folder, key, origin) = (tempfile::tempdir().expect("a folder"), Key::new(), origin());
+    let names: Vec<String> = (1..=number).map(|nth| format!("a{nth}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let _agents = agents(nats, folder.path(), &names, &key);
+    let mut fleet = controller(nats, &key, number);
+    let ran = run(&mut fleet, (&origin.address().into(), load.clone()), |_| ());
+    expect_all_of(&origin, &ran);
+    let driven = ran.driven.expect("it was looked at");
+    assert_eq!(driven.agents.len(), number);
+    for agent in &driven.agents {
+        let late_ns = agent.late_ns.expect("it has begun");
+        assert!(late_ns < 1_000_000_000, "{agent:?}");
+        assert!(agent.offset.bound_ns() < 100_000_000 && !agent.seconds.is_empty(), "{agent:?}");
+    }
+    fleet.0.keep().unwrap_or_else(|problems| panic!("{problems}"));
+    wait_until("its spools are gone", || {
+        let left =
+            |name: &&str| folder.path().join(name).read_dir().is_ok_and(|mut dir| dir.next().is_some());
+        !names.iter().any(left)
+    });
+    pages(&origin)
+}
+
+fn expect_the_same_of_1_2_and_4(load: &Load) {
     let Some(nats) = Nats::begin() else { return };
-    let (folder, key) = (tempfile::tempdir().expect("a folder"), Key::new());
-    let sessions = |users| Load { sessions: Some(400), ..load(users, 1e6) };
-    let asked_by = |names: &[&str]| {
-        let origin = origin();
-        let _agents = agents(&nats, folder.path(), names, &key);
-        let mut fleet = controller(&nats, &key, names.len());
-        let ran = run(&mut fleet, (&origin.address().into(), sessions(20)), |_| ());
-        expect_all_of(&origin, &ran);
-        let driven = ran.driven.expect("it was looked at");
-        for agent in &driven.agents {
-            let late_ns = agent.late_ns.expect("it has begun");
-            assert!(late_ns < 1_000_000_000, "{agent:?}");
-            assert!(agent.offset.bound_ns() < 100_000_000 && !agent.seconds.is_empty(), "{agent:?}");
-        }
-        fleet.0.keep().unwrap_or_else(|problems| panic!("{problems}"));
-        wait_until("its spools are gone", || {
-            let left =
-                |name: &&str| folder.path().join(name).read_dir().is_ok_and(|mut dir| dir.next().is_some());
-            !names.iter().any(left)
-        });
-        (pages(&origin), driven.agents.len())
-    };
-    let (alone, one) = asked_by(&["a1"]);
-    let (together, two) = asked_by(&["b1", "b2"]);
-    assert_eq!((one, two, alone.len()), (1, 2, 400));
-    assert_eq!(alone, together);
+    let load = Load { sessions: Some(400), ..load.clone() };
+    let alone = asked_by(1, &load, &nats);
+    assert_eq!(alone.len(), 400);
+    for number in [2, 4] {
+        assert_eq!(asked_by(number, &load, &nats), alone, "{number} agents");
+    }
+}
+
+/// Arrivals in such numbers that nobody is turned away.
+fn arriving(pattern: Pattern) -> Load {
+    let (arriving, from_per_s) = (Arriving::Sessions, 200.0);
+    let arrivals = Some(Arrivals { pattern, arriving, from_per_s, to_per_s: from_per_s });
+    Load { arrivals, ..load(100, 1e6) }
+}
+
+#[test]
+fn agents_drive_the_users_that_one_would_and_begin_at_the_same_time() {
+    expect_the_same_of_1_2_and_4(&load(20, 1e6));
+}
+
+#[test]
+fn agents_drive_the_even_arrivals_that_one_would() {
+    expect_the_same_of_1_2_and_4(&arriving(Pattern::Constant));
+}
+
+#[test]
+fn agents_drive_the_random_arrivals_that_one_would() {
+    expect_the_same_of_1_2_and_4(&arriving(Pattern::Poisson));
 }
 
 #[test]
