@@ -15,22 +15,27 @@ use tempfile::TempDir;
 
 use crate::standing::Standing;
 use crate::target::null_kit;
-use crate::tool::{Finished, Home, have, wait_for};
+use crate::tool::{Finished, Home, Running, have, wait_for};
 
-/// A fleet of two agents on this machine, and a server that somebody else started.
-struct Lab {
+/// A fleet of agents on this machine, and a server that somebody else started.
+pub(crate) struct Lab {
     // In the order in which they end.
     agents: Vec<Standing>,
-    server: NullServer,
-    catalogue: TempDir,
-    home: Home,
+    /// The numbers of the agents' processes.
+    pub(crate) pids: Vec<u32>,
+    pub(crate) server: NullServer,
+    pub(crate) catalogue: TempDir,
+    pub(crate) home: Home,
 }
 
-const AGENTS: [&str; 2] = ["a1", "a2"];
-
 impl Lab {
-    /// Where there is a bus.
+    /// With two agents, where there is a bus.
     fn set_up() -> Option<Lab> {
+        Lab::of(2)
+    }
+
+    /// With that number of agents, `a1` and on, where there is a bus.
+    pub(crate) fn of(agents: usize) -> Option<Lab> {
         if !have("nats") {
             return None;
         }
@@ -38,17 +43,20 @@ impl Lab {
         let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = free.local_addr().expect("it has one").port();
         drop(free);
-        let names = AGENTS.map(|name| format!("--agent {name}")).join(" ");
-        home.plimsoll(&format!("fleet init lab --listen 127.0.0.1:{port} {names}")).run().expect(0);
+        let names: Vec<String> = (1..=agents).map(|nth| format!("a{nth}")).collect();
+        let words = names.join(" --agent ");
+        home.plimsoll(&format!("fleet init lab --listen 127.0.0.1:{port} --agent {words}")).run().expect(0);
         home.plimsoll("fleet up lab").run().expect(0);
-        let agent = |name: &str| {
+        let agent = |name: &String| {
             let creds = home.path().join(format!("fleets/lab/agents/{name}.toml"));
             let agent = home.plimsoll("agent --cpus 0 --creds").arg(creds).arg("--spool");
-            agent.arg(home.path().join("spools").join(name)).start().until_dropped()
+            agent.arg(home.path().join("spools").join(name)).start()
         };
-        let agents = AGENTS.map(agent).into();
+        let agents: Vec<Running> = names.iter().map(agent).collect();
+        let pids = agents.iter().map(Running::pid).collect();
+        let agents = agents.into_iter().map(Running::until_dropped).collect();
         let server = NullServer::start(None).expect("a loopback port");
-        Some(Lab { agents, server, catalogue: null_kit(), home })
+        Some(Lab { agents, pids, server, catalogue: null_kit(), home })
     }
 
     /// A run of that length, which is killed when that number of its seconds is kept.
@@ -154,7 +162,7 @@ fn a_run_whose_process_is_killed_goes_on_to_its_end_with_another() {
         .says("driven by 2 agents of fleet lab")
         .says("taken it over");
     wait_for("the agents have nothing left to tell", || {
-        AGENTS.iter().all(|agent| is_empty(&lab.home.path().join("spools").join(agent))).then_some(())
+        ["a1", "a2"].iter().all(|agent| is_empty(&lab.home.path().join("spools").join(agent))).then_some(())
     });
 }
 
@@ -174,7 +182,7 @@ fn a_run_that_is_taken_over_when_its_agents_have_stopped_has_all_that_they_told_
     assert!(unseen.iter().any(|text| text.contains("had stopped by themselves")), "{unseen:?}");
     lab.resume("").expect(2).says("has ended, and its record is finished");
     wait_for("the agents have nothing left to tell", || {
-        AGENTS.iter().all(|agent| is_empty(&lab.home.path().join("spools").join(agent))).then_some(())
+        ["a1", "a2"].iter().all(|agent| is_empty(&lab.home.path().join("spools").join(agent))).then_some(())
     });
     // The fleet is as good as new.
     let words = format!(

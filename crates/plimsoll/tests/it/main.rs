@@ -35,6 +35,7 @@ mod explore;
 mod export;
 mod faults;
 mod find;
+mod fleet_confined;
 mod fleet_observed;
 mod fleet_placed;
 mod fleet_resume;

@@ -55,15 +55,19 @@ fn a_generator_stopped_for_half_a_second_is_late_and_says_so() {
     expect_invalid(running.wait(), "send_lag", 0.3, &["lag"]);
 }
 
-/// A cgroup of our own with a hundredth of a CPU, removed when dropped.
-struct Quota(PathBuf);
+/// A cgroup of our own with a part of a CPU, removed when dropped.
+pub(crate) struct Quota(PathBuf);
 
 impl Quota {
-    fn new() -> Option<Quota> {
+    /// That number of hundredths of a CPU, by the millisecond in every 100.
+    pub(crate) fn of_hundredths(number: u32) -> Option<Quota> {
         let name = format!("plimsoll-test-{}", std::process::id());
+        let quota_us = number * 1000;
+        let (first_text, second_text) = (quota_us.to_string(), format!("{quota_us} 100000"));
         let first = Path::new("/sys/fs/cgroup/cpu").join(&name);
         let second = Path::new("/sys/fs/cgroup").join(&name);
-        for (path, file, text) in [(&first, "cpu.cfs_quota_us", "1000"), (&second, "cpu.max", "1000 100000")]
+        for (path, file, text) in
+            [(&first, "cpu.cfs_quota_us", first_text), (&second, "cpu.max", second_text)]
         {
             if fs::create_dir(path).is_err() {
                 continue;
@@ -76,7 +80,8 @@ impl Quota {
         None
     }
 
-    fn confine(&self, pid: u32) {
+    /// Puts that process into it, all of its threads.
+    pub(crate) fn confine(&self, pid: u32) {
         fs::write(self.0.join("cgroup.procs"), pid.to_string()).expect("a process of ours can be moved");
     }
 }
@@ -89,7 +94,7 @@ impl Drop for Quota {
 
 #[test]
 fn a_generator_with_a_hundredth_of_a_cpu_is_late_and_says_so() {
-    let Some(quota) = Quota::new() else {
+    let Some(quota) = Quota::of_hundredths(1) else {
         skip("no right to make a cgroup with a CPU quota");
         return;
     };
