@@ -3,8 +3,8 @@
 //! Prepare, armed, a time, agreed, go. An agent that has no `go` a moment before the time stays still, and the controller, which
 //! knows that moment too, gives `go` only before it; so either all begin or none does, but for a `go` that was under way too long.
 
-/// The time is so far ahead at least.
-const MIN_AHEAD_NS: i64 = 3_000_000_000;
+/// The time is so far ahead at least: a word that a connection loses is said again within a second, by the next beacon or heartbeat.
+const MIN_AHEAD_NS: i64 = 2_000_000_000;
 
 /// And at least that number of round trips to the agent that is the furthest away.
 const ROUND_TRIPS_AHEAD: i64 = 4;
