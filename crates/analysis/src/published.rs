@@ -29,6 +29,12 @@ pub fn beside(sweep: &mut Sweep, trials: &[Trial]) {
     sweep.published = tables;
 }
 
+/// A figure of each cell of `sweep`, with its interval by how far repeats of all cells differ; absent of a cell without one.
+pub fn of_cells(sweep: &Sweep, trials: &[Trial], figure: &PublishedFigure) -> Vec<Option<Estimate>> {
+    let seen = Seen::of(sweep, trials, figure);
+    (0..sweep.cells.len()).map(|cell| seen.value(cell, figure.times)).collect()
+}
+
 fn fill(table: &mut Published, all: &Seen) {
     let named: Vec<usize> = table.rows.iter().filter_map(|row| row.cell).collect();
     let seen = &all.among(&named);

@@ -106,6 +106,19 @@ fn what_a_block_has_in_common_cancels_in_a_ratio_and_not_in_a_value() {
 }
 
 #[test]
+fn each_cell_has_the_value_and_interval_that_a_table_of_all_cells_would_have() {
+    let means = [100.0, 110.0, 121.0];
+    let (sweep, trials) = (sweep(&[1.0, 2.0, 3.0, 9.0], Vec::new()), trials(&means, 4, 0.01, 3));
+    let figure = sweep.published[0].figure.clone();
+    let of_cells = of_cells(&sweep, &trials, &figure);
+    let table = filled(&[1.0, 2.0, 3.0, 9.0], &means, 4, 0.01, 3);
+    assert_eq!(of_cells, table.rows[..3].iter().map(|row| row.ours).collect::<Vec<_>>());
+    assert!(of_cells.iter().all(|cell| cell.is_some_and(|one| one.low.is_some())), "{of_cells:?}");
+    let one = super::of_cells(&sweep, &trials[1..2], &figure);
+    assert_eq!(one.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true, false]);
+}
+
+#[test]
 fn one_trial_each_gives_values_and_no_word_about_order() {
     let table = filled(&[250.0, 122.0, 99.0], &[100.0, 900.0], 1, 0.01, 1);
     let ours = table.rows[0].ours.expect("it was measured");
