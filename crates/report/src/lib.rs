@@ -8,7 +8,7 @@
 //! Kept runs side by side are a [`Beside`]: what differs of how they were made, and their figures against those of one of
 //! them. [`trends`] are setups over time.
 //!
-//! Of a study of many runs [`study`] makes the same from its record alone, and CSV and JUnit XML beside.
+//! Of a study of many runs [`study`] makes the same from its record alone, and CSV, JUnit XML and Markdown beside.
 //!
 //! Not here: what the numbers mean and whether they are good (`analysis`), where they are kept (`store`). Nothing here
 //! runs, prints or opens a file.
@@ -25,6 +25,7 @@ mod html;
 mod inside;
 mod json;
 mod list;
+mod markdown;
 mod page;
 mod scale;
 mod series;

@@ -4,6 +4,7 @@ mod along;
 mod beside;
 mod cells;
 mod charts;
+mod document;
 mod guests;
 mod published;
 mod response;
@@ -18,7 +19,7 @@ use model::StudyRecord;
 use model::record::study::{Factor, FindAnswer, Kind, LoadLine, Measurement, Sweep, Trial};
 
 use super::page::{Body, Content, Figure, Link, Part, Section};
-use super::view::{Answer, CsvColumn, CsvColumns, View};
+use super::view::{Answer, CsvColumn, CsvColumns, Document, Made, View};
 use super::{trials, words};
 use crate::{Tone, figures};
 use cells::CellResult;
@@ -51,6 +52,10 @@ impl View for Sweep {
                 Section::new("published", "Beside what was published", published::parts(record, self)),
             ],
         }
+    }
+
+    fn document(&self, record: &StudyRecord, made: Made<'_>) -> Option<Document> {
+        Some(document::document(record, self, made))
     }
 
     fn csv(&self, record: &StudyRecord) -> CsvColumns {

@@ -28,6 +28,11 @@ pub(crate) trait View {
     fn junit(&self, _record: &StudyRecord) -> Option<Suite> {
         None
     }
+
+    /// The study as a page of docs/results, where it has one.
+    fn document(&self, _record: &StudyRecord, _made: Made<'_>) -> Option<Document> {
+        None
+    }
 }
 
 /// The view of a question's kind.
@@ -75,6 +80,24 @@ impl CsvColumn {
     ) -> CsvColumn {
         CsvColumn { name: name.into(), values: record.trials.iter().map(value).collect() }
     }
+}
+
+/// What the record of a study doesn't know of itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Made<'a> {
+    /// The commit of the program.
+    pub commit: Option<&'a str>,
+    /// Where the study's file is, as seen from the page.
+    pub file: Option<&'a str>,
+}
+
+/// A page of docs/results, as Markdown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// What was studied, and where that comes from.
+    pub title: String,
+    /// What was measured: the part of the page that is made by machine.
+    pub text: String,
 }
 
 /// A study as a suite of tests.

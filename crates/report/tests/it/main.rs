@@ -8,6 +8,7 @@ mod playwright;
 mod published;
 mod schema;
 mod study_data;
+mod study_document;
 mod study_text;
 mod study_web;
 mod text;

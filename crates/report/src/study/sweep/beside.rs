@@ -51,7 +51,7 @@ fn bounded(bound: Option<Bound>, ratio: String) -> String {
 }
 
 /// `12.1 to 12.9`.
-fn interval(estimate: Option<Estimate>) -> String {
+pub(super) fn interval(estimate: Option<Estimate>) -> String {
     ends(estimate, figures::number)
 }
 
@@ -59,7 +59,8 @@ fn ratios(estimate: Option<Estimate>) -> String {
     ends(estimate, ratio)
 }
 
-fn ends(estimate: Option<Estimate>, show: impl Fn(Option<f64>) -> String) -> String {
+/// Both ends as `show` writes them; a dash where they are not known.
+pub(super) fn ends(estimate: Option<Estimate>, show: impl Fn(Option<f64>) -> String) -> String {
     match estimate.and_then(|estimate| estimate.low.zip(estimate.high)) {
         Some((low, high)) => format!("{} to {}", show(Some(low)), show(Some(high))),
         None => figures::NOTHING.to_string(),
@@ -86,6 +87,19 @@ pub(crate) fn base(table: &Published) -> String {
         Some(row) => format!("Ratios are to {}, on either side.", row.label),
         None if table.relative => "What the published ratios are to was not measured.".to_string(),
         None => "No cell of this table has a figure of ours.".to_string(),
+    }
+}
+
+/// Whether a row and the base row are ordered as they were published; a dash where they are no pair.
+pub(super) fn order_to_base(table: &Published, row: usize) -> &'static str {
+    let of_row = |pair: &&PublishedPair| {
+        table.base.is_some_and(|base| [(base, row), (row, base)].contains(&(pair.first, pair.second)))
+    };
+    match table.pairs.iter().find(of_row).map(|pair| pair.says) {
+        Some(Agreement::Agrees) => "as published",
+        Some(Agreement::Contradicts) => "the other way round",
+        Some(Agreement::Open) => "not distinguishable",
+        None => figures::NOTHING,
     }
 }
 
@@ -270,8 +284,12 @@ fn label(record: &StudyRecord, sweep: &Sweep, claim: &Claim, cell: usize) -> Str
 
 /// What differs: the study's own sentences, then what the record knows of this machine and its servers.
 pub(crate) fn differs(record: &StudyRecord, sweep: &Sweep) -> Vec<String> {
-    let mut sentences = sweep.differs.clone();
-    sentences.extend(overloaded(record, sweep));
+    sweep.differs.iter().cloned().chain(conditions(record, sweep)).collect()
+}
+
+/// What the record knows: overloaded cells, this machine, its servers, and which CPUs these had.
+pub(super) fn conditions(record: &StudyRecord, sweep: &Sweep) -> Vec<String> {
+    let mut sentences: Vec<String> = overloaded(record, sweep).into_iter().collect();
     let machine = |name: &str| record.setup.machine.get(name).map(String::as_str);
     let parts = [
         machine("cpu.count").map(|count| format!("{count} CPUs")),

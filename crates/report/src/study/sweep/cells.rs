@@ -87,6 +87,14 @@ impl CellResult<'_> {
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
 
+    /// The cores that a tier kept busy, the mean over the repeats that had it; absent where none had.
+    pub(crate) fn cpu_cores(&self, tier: &str) -> Option<f64> {
+        let measured = self.trials.iter().filter_map(|trial| trial.measured.as_ref());
+        let of_tier = measured.filter_map(|measured| measured.tiers.iter().find(|one| one.tier == tier));
+        let cores: Vec<f64> = of_tier.map(|one| one.cpu_cores).collect();
+        (!cores.is_empty()).then(|| cores.iter().sum::<f64>() / cores.len() as f64)
+    }
+
     /// From the lowest lower end to the highest upper end of its load lines.
     pub(crate) fn interval(&self) -> Option<(f64, f64)> {
         let ends = self.repeats("load_line").into_iter().filter_map(|repeat| repeat.interval);

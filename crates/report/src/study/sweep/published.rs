@@ -26,6 +26,25 @@ pub(super) fn parts(record: &StudyRecord, sweep: &Sweep) -> Vec<Part> {
 }
 
 fn one(record: &StudyRecord, sweep: &Sweep, table: &Published) -> Vec<Part> {
+    let (title, unit) = (&table.title, &table.unit);
+    let mut parts = vec![
+        Content::Heading(format!("Beside what was published: {title}, {unit}")).terminal(),
+        Content::Heading(format!("{title}, {unit}")).page(),
+        Content::Lead(table.source.clone()).terminal(),
+        Content::Lead(lead(table)).page(),
+    ];
+    if !table.rows.is_empty() {
+        parts.push(Content::Table(rows(table)).both());
+        parts.push(Content::Lead(beside::base(table)).terminal());
+    }
+    let facts = facts(record, sweep, table);
+    parts.extend((!facts.is_empty()).then(|| Content::Facts(facts).both()));
+    parts.extend(chart(table).map(|chart| Content::Chart(Box::new(chart)).page()));
+    parts
+}
+
+/// Where the table is from, what is ours in it, and of what the ratios are.
+pub(super) fn lead(table: &Published) -> String {
     let mut lead = format!("{}.", table.source);
     if table.of.is_empty() {
         lead += &format!(" {}", beside::base(table));
@@ -37,25 +56,15 @@ fn one(record: &StudyRecord, sweep: &Sweep, table: &Published) -> Vec<Part> {
             beside::base(table)
         );
     }
-    let (title, unit) = (&table.title, &table.unit);
-    let mut parts = vec![
-        Content::Heading(format!("Beside what was published: {title}, {unit}")).terminal(),
-        Content::Heading(format!("{title}, {unit}")).page(),
-        Content::Lead(table.source.clone()).terminal(),
-        Content::Lead(lead).page(),
-    ];
-    if !table.rows.is_empty() {
-        parts.push(Content::Table(rows(table)).both());
-        parts.push(Content::Lead(beside::base(table)).terminal());
-    }
+    lead
+}
+
+/// What is said of the table's order, of cells without a figure, and of each claim.
+pub(super) fn facts(record: &StudyRecord, sweep: &Sweep, table: &Published) -> Vec<Fact> {
     let claims = beside::claims(record, sweep, table).into_iter();
     let without = beside::without(record, table).into_iter();
     let order = beside::order(table).into_iter().chain(without).map(Fact::from);
-    let facts: Vec<Fact> =
-        order.chain(claims.map(|(quote, text)| Fact { quote: Some(quote), text })).collect();
-    parts.extend((!facts.is_empty()).then(|| Content::Facts(facts).both()));
-    parts.extend(chart(table).map(|chart| Content::Chart(Box::new(chart)).page()));
-    parts
+    order.chain(claims.map(|(quote, text)| Fact { quote: Some(quote), text })).collect()
 }
 
 fn rows(table: &Published) -> Table {

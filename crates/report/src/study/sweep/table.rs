@@ -90,6 +90,12 @@ fn load_lines(record: &StudyRecord, cell: &CellResult) -> [Cell; 3] {
     [shown(value), shown(interval), Cell { notes: answers.collect(), ..first }]
 }
 
+/// How many of the cell's trials count, of all.
+pub(super) fn valid_of_all(cell: &CellResult) -> Cell {
+    let [_, of_all] = valid(cell);
+    of_all
+}
+
 /// How many of the cell's trials count: for the page, and for a terminal.
 fn valid(cell: &CellResult) -> [Cell; 2] {
     let (valid, all) = (cell.trials.len(), cell.trials.len() + cell.invalid);
