@@ -1,5 +1,6 @@
 //! The generator beside others on the same server (`make bench`), its instructions a request (`make instructions`), how ledgers
-//! close and what they cost, comparisons made of the blocks of kept ones, finds on simulated stacks that nobody has seen, bottlenecks that are drawn, and what a fleet's controller costs. What is measured of
+//! close and what they cost, comparisons made of the blocks of kept ones, finds on simulated stacks that nobody has seen, bottlenecks that are drawn, what a fleet's controller costs, and the
+//! pages of studies (`make results`). What is measured of
 //! generators is their own CPU time, because on a busy machine wall-clock rates mean little.
 
 mod answers;
@@ -12,11 +13,13 @@ mod held_out;
 mod instructions;
 mod ledger;
 mod load_line;
+mod marks;
 mod nginx;
 mod page;
 mod resample;
 mod results;
 mod rounds;
+mod study_page;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -53,6 +56,8 @@ enum Verb {
     LoadLine(results::Kept),
     /// Prints the row of docs/results/comparisons.md that a comparison with a known answer makes
     Comparison(comparison::Planted),
+    /// Writes what a sweep measured into its page, between the marks there (`make results`)
+    StudyPage(study_page::StudyPage),
     /// Prints the row of docs/results/ledger.md that a run makes
     Ledger(ledger::Closing),
     /// Prints what counting calls costs, from runs that took turns
@@ -113,6 +118,7 @@ fn main() -> ExitCode {
         Verb::BlindRecord(asked) => blind::record(&asked),
         Verb::LoadLine(kept) => load_line::row(&kept),
         Verb::Comparison(asked) => comparison::row(&asked),
+        Verb::StudyPage(asked) => study_page::write(&asked),
         Verb::Ledger(asked) => ledger::closing(&asked),
         Verb::LedgerCost(asked) => ledger::cost(&asked),
         Verb::Fleet(asked) => fleet::run(&asked),

@@ -1,15 +1,11 @@
 //! The tables as Markdown, and the page that holds them.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 
 use crate::cases::Case;
 use crate::rounds::Measured;
-use crate::{Failure, Table};
-
-const BEGIN: &str = "<!-- measured: begin -->";
-const END: &str = "<!-- measured: end -->";
+use crate::{Failure, Table, marks};
 
 /// The table of one case, with what became of its goals.
 pub(crate) fn table(case: &Case, measured: &[Measured]) -> String {
@@ -83,12 +79,7 @@ impl Spread {
 
 /// Puts the tables into the page between its marks; what people wrote around them stays.
 pub(crate) fn write(path: &Path, tables: &[(Case, Vec<Measured>)], options: &Table) -> Result<(), Failure> {
-    let page = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let marks = || format!("{} needs the marks {BEGIN} and {END}", path.display());
-    let (before, rest) = page.split_once(BEGIN).ok_or_else(marks)?;
-    let (_, after) = rest.split_once(END).ok_or_else(marks)?;
-    let text = format!("{before}{BEGIN}\n{}{END}{after}", measured(tables, options));
-    fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    marks::fill(path, &measured(tables, options))?;
     println!("written: {}", path.display());
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use model::StudyRecord;
 use model::units::show_seconds;
 
-use crate::Failure;
+use crate::{Failure, marks};
 
 /// Where a row goes.
 #[derive(Debug, clap::Args)]
@@ -41,9 +41,7 @@ pub(crate) struct Kept {
 
 impl Kept {
     pub(crate) fn study(&self) -> Result<StudyRecord, Failure> {
-        let named = |error: &dyn std::fmt::Display| format!("{}: {error}", self.study.display());
-        let text = std::fs::read(&self.study).map_err(|error| named(&error))?;
-        Ok(serde_json::from_slice(&text).map_err(|error| named(&error))?)
+        read_study(&self.study)
     }
 
     /// Puts the row of `cells`, of which the first two say what was asked; behind them comes what every study has: what it
@@ -55,15 +53,18 @@ impl Kept {
     }
 }
 
+/// The record in a `study.json`.
+pub(crate) fn read_study(path: &Path) -> Result<StudyRecord, Failure> {
+    let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let text = std::fs::read(path).map_err(|error| named(&error))?;
+    Ok(serde_json::from_slice(&text).map_err(|error| named(&error))?)
+}
+
 fn put_into(path: &Path, row: &str) -> Result<(), Failure> {
     let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let page = std::fs::read_to_string(path).map_err(|error| named(&error))?;
     let page = with_row(&page, row).ok_or_else(|| named(&"it has no table"))?;
-    // Whole or not at all: the other rows took hours.
-    let half = path.with_extension("new");
-    std::fs::write(&half, page)
-        .and_then(|()| std::fs::rename(&half, path))
-        .map_err(|error| named(&error).into())
+    marks::write(path, &page)
 }
 
 /// The page with the row in its first table, whose rows are in the order of their first two cells; absent where there is
