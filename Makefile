@@ -4,7 +4,7 @@ SHELL := /bin/bash
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint faults fuzz bench instructions build clean
+.PHONY: help demo test test-long results lint faults fuzz bench instructions build clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -17,6 +17,9 @@ test: ## install what tests need and run all of them: house rules, unit, end to 
 
 test-long: ## what the gate has no time for, up to 3 hours; goes on where it was cut short, writes docs/test-long.md
 	@scripts/test-long.sh
+
+results: ## run the catalogue's studies in their short forms, at most 3 hours, and write their pages in docs/results; goes on where it was
+	@scripts/results.sh
 
 lint: ## formatting, clippy and the house rules, without a test of the product
 	@scripts/lint.sh

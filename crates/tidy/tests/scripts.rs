@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// Programs that every machine has.
-const EVERYWHERE: [&str; 22] = [
+const EVERYWHERE: [&str; 23] = [
     "awk", "basename", "bash", "cat", "chmod", "cut", "date", "dirname", "env", "git", "grep", "head", "id",
-    "mktemp", "realpath", "rm", "sed", "sort", "touch", "tr", "uname", "wc",
+    "mkdir", "mktemp", "realpath", "rm", "sed", "sort", "touch", "tr", "uname", "wc",
 ];
 
 struct Machine {
@@ -44,6 +44,7 @@ impl Machine {
             .env("PATH", self.programs.path())
             .env("CARGO_TARGET_DIR", self.programs.path())
             .env("PLIMSOLL_LONG_RECORD", self.programs.path().join("test-long.md"))
+            .env("PLIMSOLL_RESULTS", self.programs.path().join("pages"))
             .output();
         Said::from(output.expect("bash runs"))
     }
@@ -318,6 +319,102 @@ fn the_demo_builds_installs_and_runs_and_its_exit_code_is_that_of_the_run() {
     assert_eq!(verbs, ["build", "doctor", "run"], "{calls}");
 }
 
+/// A machine on which studies take 5 min, but `sun-2008-table2` takes 10 and `sun-2008-soft-rings` is refused; a sweep ends with
+/// `code`, and its record says `outcome`.
+fn measuring(code: i32, outcome: &str) -> Machine {
+    let machine = complete("exit 0").with("git", "[[ $1 != log ]] || echo 0123456789ab");
+    let pages = machine.programs.path().join("pages");
+    fs::create_dir(&pages).expect("a folder");
+    let plimsoll = r#"
+        case "$*" in
+            "queue check"*soft-rings) echo '      "what": "it needs 4 CPUs",' ;;
+            "queue check"*table2) echo '  "takes_s": 600.0,' ;;
+            "queue check"*) echo '  "takes_s": 300.0,' ;;
+            show*) printf '  "outcome": "OUTCOME",\n  "spent_s": 61.5,\n' ;;
+            sweep*--progress-file*) echo '{"at_s":1.5,"kind":"study","study":"id-of-it","text":""}' > "${@: -1}" ;;
+        esac
+        [[ $1 != sweep ]] || exit CODE
+    "#;
+    let plimsoll = plimsoll.replace("OUTCOME", outcome).replace("CODE", &code.to_string());
+    let log = |name: &str| format!("echo \"{name} $*\" >> {}", machine.log().display());
+    let (plimsoll, bench) = (log("plimsoll") + &plimsoll, log("bench"));
+    machine.with("release/plimsoll", &plimsoll).with("release/bench", &bench)
+}
+
+#[test]
+fn studies_without_a_page_come_first_and_what_is_not_measured_is_named_with_the_reason() {
+    let machine = measuring(0, "completed");
+    let of = |commit: &str, day: &str| {
+        format!(
+            "<!-- measured: begin -->\n`plimsoll sweep x` (1 trials), with Plimsoll 0.1.0 of {commit}, on {day}: text\n"
+        )
+    };
+    let pages = [
+        ("sun-2008-uploads", "# By hand\n".to_string()),
+        ("sun-2008-table6", of("0123456789ab", "2026-01-03")),
+        ("sun-2008-memcached", of("aaaaaaaaaaaa", "2026-01-02")),
+        ("sun-2008-link-saturation", of("aaaaaaaaaaaa", "2026-01-01")),
+    ];
+    for (study, page) in &pages {
+        let path = machine.programs.path().join(format!("pages/{study}.md"));
+        fs::write(path, page).expect("the page is written");
+    }
+    let others = ["sun-2008-table3", "sun-2008-table2", "sun-2008-soft-rings"];
+    let asked = ["--hours", "0.15"].into_iter().chain(pages.iter().map(|page| page.0)).chain(others);
+    let said = machine.run("results.sh", &asked.collect::<Vec<_>>());
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let calls = machine.calls();
+    let begun = calls.lines().filter_map(|call| call.strip_prefix("plimsoll sweep ")?.split(' ').next());
+    let order = ["sun-2008-table3", "sun-2008-link-saturation", "sun-2008-memcached"];
+    assert_eq!(begun.collect::<Vec<_>>(), order, "{calls}");
+    let written = calls.lines().filter(|call| call.starts_with("bench study-page ")).count();
+    assert_eq!((written, calls.matches("--commit 0123456789ab --into").count()), (3, 3), "{calls}");
+    for line in [
+        "sun-2008-uploads: its page is by hand",
+        "sun-2008-table6: has its page from 0123456789ab already",
+        "sun-2008-table2: no time left for its 10 min",
+        "sun-2008-soft-rings: refused: it needs 4 CPUs",
+    ] {
+        assert!(said.out.contains(&format!("   {line}\n")), "{line}: {said:?}");
+    }
+}
+
+#[test]
+fn a_study_that_was_interrupted_is_gone_on_with_and_one_that_lacks_its_page_alone_is_not_measured_again() {
+    let machine = measuring(105, "interrupted");
+    let said = machine.run("results.sh", &["sun-2008-table3", "sun-2008-uploads"]);
+    assert_eq!(said.code, Some(105), "{said:?}");
+    assert!(said.err.contains("the same command goes on with sun-2008-table3"), "{said:?}");
+    assert_eq!(machine.calls().matches("plimsoll sweep ").count(), 1, "{}", machine.calls());
+    let said = machine.run("results.sh", &["sun-2008-table3"]);
+    assert!(machine.calls().ends_with("plimsoll sweep --resume id-of-it\n"), "{said:?}\n{}", machine.calls());
+    assert!(said.out.contains("== sun-2008-table3, about 3 min"), "a minute of five is spent: {said:?}");
+
+    let path = machine.programs.path().join("release/plimsoll");
+    let completed = fs::read_to_string(&path).expect("it is there").replace("interrupted", "completed");
+    fs::write(&path, completed).expect("it is written");
+    let said = machine.run("results.sh", &["sun-2008-table3"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(machine.calls().matches("plimsoll sweep ").count(), 2, "{}", machine.calls());
+    assert_eq!(machine.calls().matches("bench study-page ").count(), 1, "{}", machine.calls());
+}
+
+#[test]
+fn a_study_that_fails_is_named_and_those_after_it_are_measured() {
+    let machine = measuring(2, "aborted");
+    let said = machine.run("results.sh", &["sun-2008-table3", "sun-2008-uploads"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(
+        said.out.contains("sun-2008-table3: failed with 2\n   sun-2008-uploads: failed with 2\n"),
+        "{said:?}"
+    );
+    assert!(!machine.calls().contains("bench study-page"), "{}", machine.calls());
+    let said = machine.run("results.sh", &["--hours", "x"]);
+    assert!(said.code == Some(2) && said.err.contains("a number of hours"), "{said:?}");
+    let said = machine.run("results.sh", &["sun-2008"]);
+    assert!(said.code == Some(2) && said.err.contains("no study sun-2008; studies: app-nodes "), "{said:?}");
+}
+
 #[test]
 fn the_gate_is_make_test_and_nothing_else() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -333,6 +430,7 @@ fn the_gate_is_make_test_and_nothing_else() {
         "scripts/instructions.sh",
         "scripts/test-long.sh",
         "scripts/due.sh",
+        "scripts/results.sh",
     ] {
         let text = fs::read_to_string(root.join(script)).expect("the script exists");
         assert!(text.contains("\nset -euo pipefail\n"), "{script} must stop at the first failure");
