@@ -119,9 +119,12 @@ for study in "${wanted[@]}"; do
     case $code in
     # 3: a cell has no result, and the page says so.
     0 | 3)
-        show "$study"
-        "$target/release/bench" study-page "$scratch/shown.json" --commit "$commit" --into "$page"
-        outcomes+=("$study: written: $page")
+        if show "$study" && "$target/release/bench" study-page "$scratch/shown.json" --commit "$commit" --into "$page"; then
+            outcomes+=("$study: written: $page")
+        else
+            outcomes+=("$study: measured, but its page could not be written")
+            failed=1
+        fi
         ;;
     105)
         echo "interrupted: the same command goes on with $study" >&2

@@ -108,7 +108,9 @@ mod tests {
         assert!(page.ends_with(
             "<!-- measured: end -->\n\n## What agrees, what doesn't, and why\n\nNot written yet.\n"
         ));
-        assert!(page.contains(" of 0123456789ab, on 2026-11-21"), "{page}");
+        // The script reads the commit and the day there.
+        let made = page.lines().find(|line| line.starts_with("`plimsoll sweep "));
+        assert!(made.is_some_and(|line| line.contains(" of 0123456789ab, on 2026-11-21: ")), "{page}");
         assert!(page.contains("](../../catalogue/studies/sample-published.toml)"), "{page}");
     }
 
