@@ -10,6 +10,7 @@
 //!
 //! Not here: what is started there and what is told to it.
 
+mod ask;
 mod call;
 mod facts;
 mod failure;

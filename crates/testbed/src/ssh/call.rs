@@ -68,11 +68,19 @@ impl Call<'_> {
     ///
     /// # Errors
     /// No `ssh` on this machine, no connection, a script that failed, no answer in time: as [`Failure`] says it.
-    pub(super) fn run(mut self, host: &SshHost) -> Result<String> {
+    pub(super) fn run(self, host: &SshHost) -> Result<String> {
+        self.run_while(host, &|| true)
+    }
+
+    /// The same, and ended as soon as it isn't wanted any more.
+    ///
+    /// # Errors
+    /// As [`Call::run`].
+    pub(super) fn run_while(mut self, host: &SshHost, is_wanted: &dyn Fn() -> bool) -> Result<String> {
         let mut client = self.spawn(host)?;
         let inbox = self.serve(&mut client)?;
         let mut heard = Heard::default();
-        let result = self.follow(&mut client, &inbox, &mut heard);
+        let result = self.follow(&mut client, &inbox, &mut heard, is_wanted);
         drop(client);
         if result.is_err() {
             heard.rest(&inbox);
@@ -133,6 +141,7 @@ impl Call<'_> {
         client: &mut Client,
         inbox: &Receiver<Event>,
         heard: &mut Heard,
+        is_wanted: &dyn Fn() -> bool,
     ) -> std::result::Result<ExitStatus, Failure> {
         let mut last = Instant::now();
         let mut ended: Option<(Instant, ExitStatus)> = None;
@@ -157,6 +166,9 @@ impl Call<'_> {
                 && (heard.is_whole() || since.elapsed() > OUTPUT_TIMEOUT)
             {
                 return Ok(status);
+            }
+            if !is_wanted() {
+                return Err(Failure::Cancelled);
             }
             if last.elapsed() > self.timeout {
                 return Err(Failure::TimedOut(self.timeout));

@@ -280,6 +280,27 @@ fn a_program_that_ends_at_once_is_told_with_its_log() {
 }
 
 #[test]
+fn a_program_that_is_asked_gets_the_question_as_its_input_and_its_end_is_the_answer() {
+    let Some(machines) = Machines::start(&["load1"]) else { return };
+    let host = host(&machines, "load1");
+    let ask = |script: &str, is_wanted: &dyn Fn() -> bool| {
+        let args = ["-c", script, "sh", "it's $HOME"].map(str::to_string);
+        host.ask("sh", &args, b"{\"a\": 'b'}\n", is_wanted)
+    };
+    let answer = ask("cat; echo \"$1\"", &|| true).expect("an answer");
+    assert_eq!(answer, "{\"a\": 'b'}\nit's $HOME\n");
+    let said = ask("echo half; echo broken >&2; exit 7", &|| true).expect_err("it failed").to_string();
+    assert!(said.contains("broken") && said.contains("failed to ask sh on load1"), "{said}");
+    let said = host.ask("no-such-program", &[], b"", &|| true).expect_err("there is none").to_string();
+    assert!(said.contains("there is no program no-such-program"), "{said}");
+    let began = machines.path("began");
+    let script = format!("echo > '{}'; sleep 600", began.display());
+    let said = ask(&script, &|| !began.exists()).expect_err("it isn't wanted any more").to_string();
+    assert!(said.contains("ended by the user"), "{said}");
+    assert!(clients().is_empty(), "no ssh is left");
+}
+
+#[test]
 fn busybox_does_all_of_it() {
     let Some(machines) = Machines::start(&["load1"]) else { return };
     let Ok(list) = Command::new("busybox").arg("--list").output() else {
