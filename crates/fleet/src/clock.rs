@@ -45,6 +45,34 @@ impl Offset {
     }
 }
 
+/// By how much an offset has changed between two times: a clock that has drifted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Drift {
+    /// At least by this, which may be below zero.
+    pub low_ns: i64,
+    /// At most by this.
+    pub high_ns: i64,
+}
+
+impl Drift {
+    /// From the one offset to the later one.
+    pub fn between(then: &Offset, now: &Offset) -> Drift {
+        let (low_ns, high_ns) =
+            (now.low_ns.saturating_sub(then.high_ns), now.high_ns.saturating_sub(then.low_ns));
+        Drift { low_ns, high_ns }
+    }
+
+    /// By how much it has certainly changed, whichever way: nothing where the offsets' bounds overlap.
+    pub fn least_ns(&self) -> u64 {
+        u64::try_from(self.low_ns.max(self.high_ns.saturating_neg())).unwrap_or(0)
+    }
+
+    /// By how much it may have changed, whichever way.
+    pub fn largest_ns(&self) -> u64 {
+        self.low_ns.unsigned_abs().max(self.high_ns.unsigned_abs())
+    }
+}
+
 impl Exchange {
     /// What it says of the offset at `now_ns` of the controller's clock: a question can't come before it was asked, and an answer
     /// neither, so the truth is between the two differences (RFC 5905 section 8: theta +- delta / 2), and each clock may have drifted

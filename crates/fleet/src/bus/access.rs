@@ -65,11 +65,14 @@ impl Access {
 
     /// Options of a connection, with this access.
     pub(super) fn apply(&self, options: ConnectOptions) -> ConnectOptions {
+        self.encrypt(options).nkey(self.seed.clone()).custom_inbox_prefix(inbox_of(&self.name))
+    }
+
+    /// Options of a connection that is encrypted as with this access, and says nothing of who one is.
+    pub(super) fn encrypt(&self, options: ConnectOptions) -> ConnectOptions {
         options
             .require_tls(true)
             .tls_client_config(self.tls.clone())
-            .nkey(self.seed.clone())
-            .custom_inbox_prefix(inbox_of(&self.name))
             // The broker names others before the connection is encrypted, so anybody on the way may have written them.
             .ignore_discovered_servers()
     }

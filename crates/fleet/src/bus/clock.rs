@@ -1,6 +1,7 @@
-//! Asking an agent for its clock over the bus. What both ways take widens the bound; it makes the answer no less true.
+//! Asking an agent for its clock over the bus. What both ways take widens the bound; it makes the answer no less true. A question, and
+//! an answer, may be made long, to see how fast the bus is.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_nats::{Client, Message};
 use rustix::time::{ClockId, clock_gettime};
@@ -12,11 +13,24 @@ use crate::clock::Exchange;
 /// Longer ways say nothing that a shorter one doesn't say better.
 const MAX_ROUND_TRIP: Duration = Duration::from_secs(1);
 
+/// The longest filler of an answer; questions have no longer one.
+pub(super) const MAX_FILLER_BYTES: usize = 512 << 10;
+
+/// A question that wants more than the time; one about the time alone is empty.
+#[derive(Debug, Serialize, Deserialize)]
+struct Question {
+    /// The number of letters that the answer is to be filled with.
+    filler_bytes: usize,
+}
+
 /// What an agent answers: nanoseconds of its CLOCK_MONOTONIC.
 #[derive(Debug, Serialize, Deserialize)]
 struct Answer {
     received_ns: i64,
     answered_ns: i64,
+    /// Letters of no meaning, where they were asked for.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    filler: String,
 }
 
 /// Nanoseconds of this machine's CLOCK_MONOTONIC.
@@ -28,7 +42,10 @@ pub fn now_ns() -> i64 {
 /// Answers a question, which came at `received_ns`.
 pub(super) async fn answer(client: &Client, question: Message, received_ns: i64) {
     let Some(to) = question.reply else { return };
-    let answer = Answer { received_ns, answered_ns: now_ns() };
+    let filler_bytes =
+        serde_json::from_slice::<Question>(&question.payload).map_or(0, |asked| asked.filler_bytes);
+    let filler = ".".repeat(filler_bytes.min(MAX_FILLER_BYTES));
+    let answer = Answer { received_ns, answered_ns: now_ns(), filler };
     // Who isn't answered asks again.
     let Ok(payload) = serde_json::to_vec(&answer) else { return };
     _ = client.publish(to, payload.into()).await;
@@ -42,10 +59,37 @@ pub(super) async fn exchanges(client: Client, subject: String, questions: usize)
         let answered = timeout(MAX_ROUND_TRIP, client.request(subject.clone(), "".into())).await;
         let back_ns = now_ns();
         let Ok(Ok(message)) = answered else { continue };
-        let Ok(Answer { received_ns, answered_ns }) = serde_json::from_slice(&message.payload) else {
+        let Ok(Answer { received_ns, answered_ns, .. }) = serde_json::from_slice(&message.payload) else {
             continue;
         };
         exchanges.push(Exchange { asked_ns, received_ns, answered_ns, back_ns });
     }
     exchanges
+}
+
+/// How long a question with that number of bytes takes until its answer is there; nothing where none comes in time.
+pub(super) async fn time_there(
+    client: &Client,
+    subject: &str,
+    bytes: usize,
+    within: Duration,
+) -> Option<Duration> {
+    let began = Instant::now();
+    let payload = vec![b'.'; bytes];
+    timeout(within, client.request(subject.to_string(), payload.into())).await.ok()?.ok()?;
+    Some(began.elapsed())
+}
+
+/// How long it takes until an answer with that number of bytes is there; nothing where none comes in time, or a shorter one.
+pub(super) async fn time_back(
+    client: &Client,
+    subject: &str,
+    bytes: usize,
+    within: Duration,
+) -> Option<Duration> {
+    let began = Instant::now();
+    let payload = serde_json::to_vec(&Question { filler_bytes: bytes }).ok()?;
+    let answer = timeout(within, client.request(subject.to_string(), payload.into())).await.ok()?.ok()?;
+    let took = began.elapsed();
+    (answer.payload.len() >= bytes).then_some(took)
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use async_nats::Subscriber;
+use async_nats::{Client, Subscriber};
 use futures_util::StreamExt;
 use tokio::time::timeout_at;
 
@@ -82,10 +82,18 @@ impl Listener {
     /// # Errors
     /// The broker isn't there.
     pub fn clock(&self, agent: &Name, questions: usize) -> Result<Vec<Exchange>, BusError> {
+        let subject = clock_subject(&self.fleet, agent);
+        self.with_client(async |client| clock::exchanges(client, subject, questions).await)
+    }
+
+    /// What `ask` finds out over a connection of its own.
+    ///
+    /// # Errors
+    /// The broker isn't there.
+    pub(super) fn with_client<T>(&self, ask: impl AsyncFnOnce(Client) -> T) -> Result<T, BusError> {
         runtime()?.block_on(async {
             let connection = self.connect().await?;
-            let subject = clock_subject(&self.fleet, agent);
-            Ok(clock::exchanges(connection.client, subject, questions).await)
+            Ok(ask(connection.client).await)
         })
     }
 

@@ -4,6 +4,10 @@ use std::io::{Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
+use async_nats::ConnectOptions;
+
+use super::connection::{Broker, BusError, runtime};
+
 /// A broker may take so long to answer.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -34,4 +38,15 @@ pub fn is_open_to_anybody(place: &str) -> bool {
         }
     }
     false
+}
+
+/// Whether a guarded broker lets somebody in who encrypts as its own do, trusts its authority, and has no key at all.
+///
+/// # Errors
+/// This machine gives no thread.
+pub fn is_open_without_key(broker: &Broker) -> Result<bool, BusError> {
+    let Some(access) = &broker.access else { return Ok(false) };
+    let options = access.encrypt(ConnectOptions::new().name("stranger").connection_timeout(TIMEOUT));
+    // Connecting ends with the broker's answer to a PING, which only who is let in has.
+    Ok(runtime()?.block_on(async { options.connect(&broker.url).await.is_ok() }))
 }

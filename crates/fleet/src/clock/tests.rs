@@ -28,6 +28,21 @@ fn a_way_that_is_slow_in_one_direction_widens_the_bound_and_the_truth_stays_with
 }
 
 #[test]
+fn a_clock_has_moved_by_the_gap_between_its_bounds_at_least_and_by_their_ends_at_most() {
+    let offset = |low_ns, high_ns| Offset { low_ns, high_ns, agreeing: 1 };
+    for (then, now, least_ns, largest_ns) in [
+        (offset(0, 10), offset(10, 12), 0, 12),
+        (offset(0, 10), offset(15, 20), 5, 20),
+        (offset(0, 10), offset(-9, -7), 7, 19),
+        (offset(0, 10), offset(2, 4), 0, 8),
+        (offset(i64::MIN, 0), offset(0, i64::MAX), 0, i64::MAX as u64),
+    ] {
+        let drift = Drift::between(&then, &now);
+        assert_eq!((drift.least_ns(), drift.largest_ns()), (least_ns, largest_ns), "{drift:?}");
+    }
+}
+
+#[test]
 fn exchanges_that_contradict_the_others_are_left_out() {
     let mut all: Vec<Exchange> = (0..9).map(|n| exchange(n * MS, 5 * MS, MS, MS)).collect();
     all.extend((9..13).map(|n| exchange(n * MS, 900 * MS, MS, MS)));

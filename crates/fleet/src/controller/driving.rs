@@ -9,7 +9,7 @@ use super::observers::{LOST_AFTER, Observers, SILENT_AFTER};
 use super::place::{Begun, Place};
 use super::{AgentSeen, Driven, Follower, News, OpenRun, tell};
 use crate::bus::{Announcer, Kind, Name, NothingTold, Told, Voice};
-use crate::clock::Offset;
+use crate::clock::Drift;
 use crate::merge::Merge;
 use crate::want::{Phase, Standing, Want};
 
@@ -241,29 +241,10 @@ impl<'a> Driving<'a> {
             member: member.clone(),
             slice: *slice,
             offset: *offset,
-            drift_ns: now.map(|now| drift_ns(offset, &now)),
+            drift_ns: now.map(|now| Drift::between(offset, &now).least_ns()),
             late_ns: agent.late_ns,
             seconds: self.merge.seconds(index).to_vec(),
             lost: agent.lost.clone(),
         }
-    }
-}
-
-/// By how much an offset has changed at least: nothing where the bounds still overlap.
-fn drift_ns(then: &Offset, now: &Offset) -> u64 {
-    let gap = (now.low_ns - then.high_ns).max(then.low_ns - now.high_ns);
-    u64::try_from(gap).unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_clock_has_moved_by_the_gap_between_its_bounds() {
-        let offset = |low_ns, high_ns| Offset { low_ns, high_ns, agreeing: 1 };
-        assert_eq!(drift_ns(&offset(0, 10), &offset(10, 12)), 0);
-        assert_eq!(drift_ns(&offset(0, 10), &offset(15, 20)), 5);
-        assert_eq!(drift_ns(&offset(0, 10), &offset(-9, -7)), 7);
     }
 }

@@ -9,6 +9,7 @@ mod guard;
 mod guarded;
 mod job;
 mod kills;
+mod looked_at;
 mod merging;
 mod observers;
 mod resuming;
