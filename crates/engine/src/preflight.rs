@@ -225,8 +225,8 @@ impl Limits {
         }
     }
 
-    /// Local ports of one source address.
-    fn ports(&self) -> u64 {
+    /// The number of local ports of one source address.
+    pub fn ports(&self) -> u64 {
         let (first, last) = self.port_range;
         (u64::from(last.saturating_sub(first)) + 1).saturating_sub(self.reserved_ports)
     }

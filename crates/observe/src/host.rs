@@ -8,6 +8,7 @@ mod memory;
 mod network;
 mod number;
 mod pressure;
+mod steal;
 
 use std::fs::File;
 
@@ -23,6 +24,7 @@ use pressure::Pressure;
 
 pub(crate) use far::FarHost;
 pub(crate) use pressure::stalled_s;
+pub use steal::StealSince;
 
 /// Every signal of the machine of tiers that are on another one.
 pub(crate) fn signals_of_far() -> impl Iterator<Item = &'static Signal> {

@@ -35,6 +35,7 @@ use model::Signal;
 pub use abort_on::AbortOn;
 pub use cgroup::{cgroup2_mount, processes as processes_of_cgroup};
 pub use facilities::{Facility, facilities};
+pub use host::StealSince;
 pub use instrument::OwnWatch;
 pub use job::{Answer, CallCounting, Job, NETWORK, TierJob};
 pub use machine::machine;

@@ -52,7 +52,7 @@ pub(super) struct Cpu {
 
 /// Seconds that a CPU, or all of them together, have spent since the machine started.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct CpuTimes {
+pub(super) struct CpuTimes {
     /// In user mode, nice and guests included.
     user_s: f64,
     /// In the kernel, without interrupts.
@@ -63,7 +63,7 @@ struct CpuTimes {
     /// Doing nothing while a disk was waited for.
     iowait_s: f64,
     /// Ready to run while the hypervisor ran something else.
-    steal_s: f64,
+    pub(super) steal_s: f64,
 }
 
 impl CpuTimes {
@@ -71,7 +71,7 @@ impl CpuTimes {
         self.user_s + self.system_s + self.irq_s + self.softirq_s
     }
 
-    fn total_s(&self) -> f64 {
+    pub(super) fn total_s(&self) -> f64 {
         self.busy_s() + self.idle_s + self.iowait_s + self.steal_s
     }
 
@@ -92,7 +92,7 @@ impl CpuTimes {
 
 /// The file at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Stat {
+pub(super) struct Stat {
     all: CpuTimes,
     /// Each by its number; one that is offline is missing.
     each: Vec<(usize, CpuTimes)>,
@@ -139,7 +139,7 @@ impl Cpu {
 }
 
 /// What each CPU that was there both times spent in between.
-fn spent(last: &Stat, now: &Stat) -> impl Iterator<Item = (usize, CpuTimes)> {
+pub(super) fn spent(last: &Stat, now: &Stat) -> impl Iterator<Item = (usize, CpuTimes)> {
     now.each.iter().filter_map(|(number, times)| {
         let (_, earlier) = last.each.iter().find(|(other, _)| other == number)?;
         Some((*number, times.since(earlier)))
@@ -180,7 +180,7 @@ fn kinds(last: &Stat, now: &Stat, elapsed_s: f64, points: &mut Points) {
     }
 }
 
-fn parse(text: &str, ticks_per_s: f64) -> Option<Stat> {
+pub(super) fn parse(text: &str, ticks_per_s: f64) -> Option<Stat> {
     let mut stat = Stat::default();
     let mut has_all = false;
     for line in text.lines() {
