@@ -56,6 +56,17 @@ pub struct Server {
     pub allowed: Option<String>,
 }
 
+/// A server that nobody has gone to yet.
+#[derive(Debug, Clone)]
+pub struct LookedUp {
+    /// Its name in the URL.
+    pub host: String,
+    /// Its addresses, with its port, each once.
+    pub addresses: Vec<SocketAddr>,
+    /// How its connections are encrypted.
+    pub tls: Option<Tls>,
+}
+
 impl Server {
     /// Its address or socket, for people.
     pub fn location(&self) -> String {
@@ -80,6 +91,20 @@ impl ServerAccess {
         let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
         let host = format!("{}{port}", url.host_str().unwrap_or_default());
         Ok(Server { target: Target { endpoint, host, tls, sources: self.source.clone() }, url, allowed })
+    }
+
+    /// All addresses of a URL's server and how its connections are encrypted, without a packet to it: nothing is allowed by that.
+    ///
+    /// # Errors
+    /// It is no URL, or of a host that has no address.
+    pub fn look_up(&self, text: &str) -> Result<LookedUp> {
+        let url = parse(text)?;
+        let addresses = addresses(&url)?;
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_string();
+        match addresses.is_empty() {
+            true => Err(Problem::environment(format!("{host} has no address")).into()),
+            false => Ok(LookedUp { tls: self.tls(&url)?, host, addresses }),
+        }
     }
 
     /// The same for a server whose paths a kit's sessions know: the URL has none.
@@ -110,13 +135,8 @@ impl ServerAccess {
 
     fn resolve(&self, url: &Url) -> Result<(Endpoint, Option<String>)> {
         let name = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-        let port = url.port_or_known_default().unwrap_or(80);
-        let addresses = (name, port).to_socket_addrs().map_err(|error| {
-            Problem::environment(format!("failed to find the address of {name}: {error}"))
-                .remedy("check the name, or give its address")
-        })?;
         let (mut refused, mut silent) = (None, None);
-        for address in addresses {
+        for address in addresses(url)? {
             let ip = address.ip().to_canonical();
             let allowed = self.allows(name, ip);
             if !ip.is_loopback() && allowed.is_none() {
@@ -174,6 +194,16 @@ impl ServerAccess {
             }
         }
     }
+}
+
+fn addresses(url: &Url) -> Result<Vec<SocketAddr>> {
+    let name = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let port = url.port_or_known_default().unwrap_or(80);
+    let found = (name, port).to_socket_addrs().map_err(|error| {
+        Problem::environment(format!("failed to find the address of {name}: {error}"))
+            .remedy("check the name, or give its address")
+    })?;
+    Ok(found.collect())
 }
 
 fn parse(text: &str) -> Result<Url> {

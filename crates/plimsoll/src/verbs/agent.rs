@@ -15,6 +15,7 @@ use model::outside::one_line;
 use model::{Problem, Result};
 use runner::cpus;
 use runner::fleet::agent::{self, AgentAsked};
+use runner::fleet::look;
 use runner::progress::Progress;
 
 use crate::context::Context;
@@ -64,6 +65,9 @@ pub(crate) struct AgentArgs {
     /// The directory in which it keeps what its controller doesn't have yet
     #[arg(long, value_name = "DIR")]
     spool: Option<PathBuf>,
+    /// Be no agent: look at what it would have here, as the standard input asks for, print that and end; for `plimsoll fleet doctor`
+    #[arg(long, hide = true)]
+    look: bool,
     /// End with the standard input; for whoever starts it as a helper
     #[arg(long, hide = true)]
     with_input: bool,
@@ -96,6 +100,11 @@ pub(crate) fn main(args: &AgentArgs, context: &mut Context) -> Result<u8> {
         cpus: if args.cpus.is_empty() { allowed } else { args.cpus.clone() },
         spools: args.spool.clone().unwrap_or_else(|| context.home.join("spools").join(&name)),
     };
+    if args.look {
+        let look = look::answer(io::stdin().lock(), &asked, &context.interrupt)?;
+        context.console.result(&look);
+        return Ok(0);
+    }
     let input_ended = Arc::new(AtomicBool::new(false));
     if args.with_input {
         let ended = Arc::clone(&input_ended);

@@ -1,5 +1,7 @@
 //! `plimsoll fleet`: load machines whose results are one result, set up, placed, looked at and taken down.
 
+mod findings;
+mod health;
 mod words;
 
 use std::path::PathBuf;
@@ -9,9 +11,11 @@ use fleet::bus::Name;
 use model::{Problem, Result};
 use runner::fleet::down::{self, Left};
 use runner::fleet::folder::FleetFolder;
+use runner::fleet::health::{HealthAsked, health};
 use runner::fleet::init::{InitAsked, init};
 use runner::fleet::{status, up};
 use runner::progress::Progress;
+use runner::server::ServerAccess;
 
 pub(crate) use words::standing_words;
 
@@ -24,7 +28,8 @@ Examples:
   plimsoll fleet init lab --listen 10.0.0.5:4222       keys, and a broker on this machine
   plimsoll fleet up lab hosts.toml                     agents on other machines, by ssh
   plimsoll fleet status lab
-  plimsoll fleet doctor lab                            clocks, ways, builds, and whether strangers are kept out
+  plimsoll fleet doctor lab                            clocks, bus, machines, and whether strangers are kept out
+  plimsoll fleet doctor lab --target http://shop       also whether its agents reach that server
   plimsoll run dvdstore --fleet lab --target http://shop --allow-target shop
   plimsoll fleet down lab
 
@@ -79,18 +84,37 @@ enum What {
         #[arg(long)]
         json: bool,
     },
-    /// Look at its clocks, its ways and its doors
-    Doctor {
-        /// The fleet's name
-        #[arg(value_parser = Name::of)]
-        name: Name,
-    },
+    /// Look at its clocks, its bus, its machines and its doors, and whether it reaches a server
+    Doctor(DoctorArgs),
     /// End its agents and its broker, and take their keys off the machines
     Down {
         /// The fleet's name
         #[arg(value_parser = Name::of)]
         name: Name,
     },
+}
+
+/// What of a fleet is looked at.
+#[derive(Debug, Args)]
+struct DoctorArgs {
+    /// The fleet's name
+    #[arg(value_parser = Name::of)]
+    name: Name,
+    /// A server that its agents are to reach: they connect and ask nothing, and only where their agent.toml allows it
+    #[arg(long, value_name = "URL")]
+    target: Option<String>,
+    /// With --target: believe any certificate
+    #[arg(long, requires = "target", conflicts_with = "cacert")]
+    insecure: bool,
+    /// With --target: believe these roots only, a PEM file
+    #[arg(long, value_name = "FILE", requires = "target")]
+    cacert: Option<PathBuf>,
+    /// Leave out how fast each generator is against a server that does nothing, which takes three seconds
+    #[arg(long)]
+    quick: bool,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn main(args: &FleetArgs, context: &mut Context) -> Result<u8> {
@@ -120,13 +144,7 @@ pub(crate) fn main(args: &FleetArgs, context: &mut Context) -> Result<u8> {
             // A script may ask whether all are there.
             Ok(if found.agents.iter().all(|agent| agent.heard.is_some()) { 0 } else { FOUND_SOMETHING })
         }
-        What::Doctor { name } => {
-            let folder = FleetFolder::of(&context.home, name);
-            context.console.step("listening, and asking for clocks");
-            let health = status::health(&folder)?;
-            context.console.result(&words::health(name, &health));
-            Ok(if words::is_well(&health) { 0 } else { FOUND_SOMETHING })
-        }
+        What::Doctor(args) => doctor(args, context),
         What::Down { name } => {
             let folder = FleetFolder::of(&context.home, name);
             let left = down::down(&folder, &mut context.environment())?;
@@ -135,6 +153,21 @@ pub(crate) fn main(args: &FleetArgs, context: &mut Context) -> Result<u8> {
             Ok(0)
         }
     }
+}
+
+fn doctor(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
+    let DoctorArgs { name, target, insecure, cacert, quick, json } = args;
+    let access = ServerAccess { insecure: *insecure, cacert: cacert.clone(), ..ServerAccess::default() };
+    let target = target.as_deref().map(|url| access.look_up(url)).transpose()?;
+    let folder = FleetFolder::of(&context.home, name);
+    let found = health(&folder, &HealthAsked { target, is_quick: *quick }, &mut context.environment())?;
+    let findings = findings::findings(&found);
+    if *json {
+        context.console.json(&health::health_json(&found, &findings))?;
+    } else {
+        context.console.result(&health::health(name, &found, &findings));
+    }
+    Ok(if findings.is_empty() { 0 } else { FOUND_SOMETHING })
 }
 
 /// What a script may ask for is not so.

@@ -144,7 +144,7 @@ fn by_role(
 }
 
 /// Refuses a server that every load machine would look for on itself.
-fn refuse_own_loopback(folder: &FleetFolder, target: &engine::Target) -> Result<()> {
+pub(super) fn refuse_own_loopback(folder: &FleetFolder, target: &engine::Target) -> Result<()> {
     let is_own = match &target.endpoint {
         Endpoint::Unix(_) => true,
         Endpoint::Tcp(address) => address.ip().is_loopback(),

@@ -34,6 +34,11 @@ pub(super) struct PlacedAgent {
     pub(super) ssh_config: Option<PathBuf>,
     /// The folder there that has its credentials, its spools and its log.
     pub(super) folder: String,
+    /// The program there, and what it was started with; nothing where a build of before did so.
+    #[serde(default)]
+    pub(super) program: String,
+    #[serde(default)]
+    pub(super) args: Vec<String>,
     /// Its process; none where it may not have been started.
     pub(super) process: Option<RemoteProcess>,
     /// What it is for.

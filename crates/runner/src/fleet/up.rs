@@ -172,6 +172,8 @@ fn start_agent(
         ssh: host.ssh.clone(),
         ssh_config: config.map(Path::to_path_buf),
         folder: there.clone(),
+        program: program.clone(),
+        args: Vec::new(),
         process: None,
         roles: host.roles.clone(),
     };
@@ -195,6 +197,7 @@ fn start_agent(
     }
     env.progress.step(&format!("starting agent {} on {}", host.agent, host.ssh));
     entry.process = Some(ssh.start(&there, &program, &args)?);
+    entry.args = args;
     placed.put(entry);
     placed.write(folder)
 }

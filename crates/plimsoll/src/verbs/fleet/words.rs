@@ -1,26 +1,13 @@
 //! What is said of a fleet.
 
-use std::time::Duration;
-
 use fleet::bus::Name;
 use fleet::permissions::Role;
 use fleet::want::Standing;
 use model::outside::one_line;
-use model::units::{show_bytes, show_seconds};
 use runner::fleet::init::Initiated;
-use runner::fleet::status::{AgentClock, AgentStatus, FleetHealth, FleetStatus};
+use runner::fleet::status::{AgentStatus, FleetStatus};
 use runner::fleet::up::Placed;
 use serde_json::{Value as Json, json};
-use testbed::ssh::Facts;
-
-/// An agent's clock is known well enough where its bound is below this.
-const MAX_BOUND: Duration = Duration::from_millis(10);
-
-/// Each user has a connection, or several.
-const MIN_OPEN_FILES: u64 = 4096;
-
-/// As much as an agent keeps at most.
-const MIN_FREE_BYTES: u64 = 2 << 30;
 
 /// What was made, and how it goes on.
 pub(super) fn initiated(name: &Name, made: &Initiated) -> String {
@@ -155,103 +142,4 @@ pub(super) fn status_json(status: &FleetStatus) -> Json {
         "run": status.controller.as_ref().and_then(|(_, run)| run.as_deref()),
         "agents": status.agents.iter().map(agent).collect::<Vec<_>>(),
     })
-}
-
-/// What a fleet's doctor found.
-pub(super) fn health(name: &Name, health: &FleetHealth) -> String {
-    let mut text = status(name, &health.status);
-    for (agent, clock) in health.status.agents.iter().zip(&health.clocks) {
-        text += &format!("  {:<16} {}\n", agent.agent, clock_words(clock.as_ref()));
-    }
-    for (ssh, facts) in &health.machines {
-        text += &format!("  {}\n", machine_words(ssh, facts));
-    }
-    if health.status.agents.is_empty() {
-        text += "it has no agents\n";
-    }
-    match health.open_doors.as_slice() {
-        [] => {
-            text += "strangers are kept out: without encryption, and with a key that was never given, nobody is let in\n"
-        }
-        doors => {
-            for door in doors {
-                text += &format!(
-                    "ANYBODY is let onto its bus {door}: take it down, and look at its configuration\n"
-                );
-            }
-        }
-    }
-    text
-}
-
-fn machine_words(ssh: &str, facts: &Result<Facts, String>) -> String {
-    let ssh = one_line(ssh);
-    let facts = match facts {
-        Ok(facts) => facts,
-        Err(why) => return format!("machine {ssh} can't be asked: {}", one_line(why)),
-    };
-    let Facts { kernel, cpus, free_bytes, max_open_files, .. } = facts;
-    let files = max_open_files.map_or("any number of".to_string(), |files| files.to_string());
-    let few = match is_enough_files(facts) {
-        true => "",
-        false => "; its users have that number of connections at most (ulimit -n)",
-    };
-    let small = match is_enough_disk(facts) {
-        true => "",
-        false => "; what its agent keeps until its controller has it may not fit",
-    };
-    format!(
-        "machine {ssh}: {}, {cpus} CPUs, {} free{small}, {files} open files{few}",
-        one_line(kernel),
-        show_bytes(*free_bytes)
-    )
-}
-
-fn is_enough_files(facts: &Facts) -> bool {
-    facts.max_open_files.is_none_or(|files| files >= MIN_OPEN_FILES)
-}
-
-fn is_enough_disk(facts: &Facts) -> bool {
-    facts.free_bytes >= MIN_FREE_BYTES
-}
-
-fn clock_words(clock: Option<&AgentClock>) -> String {
-    let Some(clock) = clock else { return "its clock doesn't answer".to_string() };
-    let AgentClock { offset, round_trip, answered, asked } = clock;
-    let seconds = |ns: i64| show_seconds(ns as f64 / 1e9);
-    let lost = if answered < asked {
-        format!(", {} of {asked} questions unanswered", asked - answered)
-    } else {
-        String::new()
-    };
-    let wide = match offset.bound_ns() as u128 > MAX_BOUND.as_nanos() {
-        true => {
-            "; that is known too badly for agents to begin together: a run will not be valid, so bring it nearer"
-        }
-        false => "",
-    };
-    format!(
-        "clock ahead by {} ± {}, there and back in {} at best{lost}{wide}",
-        seconds(offset.middle_ns()),
-        seconds(offset.bound_ns()),
-        show_seconds(round_trip.as_secs_f64())
-    )
-}
-
-/// Whether a run can count on it.
-pub(super) fn is_well(health: &FleetHealth) -> bool {
-    let is_known = |clock: &Option<AgentClock>| {
-        clock.is_some_and(|clock| clock.offset.bound_ns() as u128 <= MAX_BOUND.as_nanos())
-    };
-    let is_fit = |agent: &AgentStatus| {
-        agent.is_same_build && agent.heard.as_ref().is_some_and(|heard| heard.refused.is_none())
-    };
-    let is_usable = |(_, facts): &(String, Result<Facts, String>)| {
-        facts.as_ref().is_ok_and(|facts| is_enough_files(facts) && is_enough_disk(facts))
-    };
-    health.open_doors.is_empty()
-        && health.machines.iter().all(is_usable)
-        && !health.status.agents.is_empty()
-        && health.clocks.iter().all(is_known)
-        && health.status.agents.iter().all(is_fit)
 }
