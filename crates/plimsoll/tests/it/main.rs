@@ -36,6 +36,7 @@ mod export;
 mod faults;
 mod find;
 mod fleet_confined;
+mod fleet_doctor;
 mod fleet_observed;
 mod fleet_placed;
 mod fleet_resume;
