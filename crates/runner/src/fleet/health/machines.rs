@@ -158,3 +158,29 @@ fn sentence(problems: &Problems) -> String {
     };
     problems.iter().map(words).collect::<Vec<_>>().join("; ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_that_share_a_machine_are_asked_one_after_the_other() {
+        let agent = |boot: Option<&str>| {
+            let process = boot.map(|boot| {
+                serde_json::json!({ "pid": 7, "start_ticks": 1, "boot_id": boot, "folder": "/cache/a" })
+            });
+            let entry = serde_json::json!({
+                "agent": "a", "ssh": "load1", "ssh_config": null, "folder": "fleets/a", "process": process,
+            });
+            serde_json::from_value::<PlacedAgent>(entry).expect("one as builds of before wrote it")
+        };
+        let placed = [agent(Some("b1")), agent(None), agent(Some("b2")), agent(Some("b1")), agent(None)];
+        let mut machines = by_machine(&placed);
+        machines.sort();
+        assert_eq!(machines, [vec![0, 3], vec![1], vec![2], vec![4]]);
+        let question = LookAsked::of(false, None);
+        let visit = Visit { agent: &placed[0], question, not_loaded: None };
+        let said = visit.look(&|| true).expect_err("nobody knows its program");
+        assert!(said.contains("fleet up again"), "{said}");
+    }
+}
