@@ -35,8 +35,10 @@ if [[ -n $(git status --porcelain -- "${made_of[@]}") ]]; then
 fi
 commit=$(git log -1 --format=%h --abbrev=12 -- "${made_of[@]}")
 
-scripts/release.sh
-cargo build --release --locked -p bench
+scripts/toolchain.sh
+echo "building the release binary (some minutes the first time)"
+# Both at once: each by itself would have other features of what they share, and all of that is built twice.
+cargo build --release --locked -p plimsoll -p bench
 target=${CARGO_TARGET_DIR:-target}
 plimsoll=$target/release/plimsoll
 "$plimsoll" doctor --install --stack all || echo "not all servers are there: studies that need others are refused" >&2
