@@ -220,19 +220,28 @@ fn finding(record: &StudyRecord, sweep: &Sweep, claim: &Claim, (of, unit): (&str
     }
     let widest = claim.pairs.iter().filter_map(|pair| Some((pair.ours.low?, pair.ours.high?)));
     let widest = widest.reduce(|(low, high), (lower, higher)| (low.min(lower), high.max(higher)));
-    let range = words::ends(widest);
+    let range = range_words(widest);
     let lacking = lacking.map(|lacking| format!("; {lacking}")).unwrap_or_default();
     if claim.order == ClaimOrder::Same {
         let far = if lacking.is_empty() { "" } else { " as far as it was measured" };
-        return format!(
-            "Not contradicted by our {of} ({unit}){far}: not distinguishable; differences lie within {range}{lacking}."
-        );
+        return format!("Not contradicted by our {of} ({unit}){far}: not distinguishable; {range}{lacking}.");
     }
     format!(
         "Neither confirmed nor contradicted by our {of} ({unit}): {open} of {} pairs are not distinguishable, {agree} as \
-         said; differences lie within {range}{lacking}.",
+         said; {range}{lacking}.",
         claim.pairs.len()
     )
+}
+
+/// How far apart cells may be, given the ends of what their ratios may be. Ten times and more of either
+/// is nothing that was measured: two repeats that differ by half come to that.
+fn range_words(widest: Option<(f64, f64)>) -> String {
+    match widest {
+        Some((low, high)) if low < 0.1 || high > 10.0 => {
+            "repeats are too few, or too far apart, to say more".to_string()
+        }
+        _ => format!("differences lie within {}", words::ends(widest)),
+    }
 }
 
 /// What a claim can't be judged by: cells that are in no pair, else that some pairs are missing; nothing where all are
@@ -329,5 +338,13 @@ mod tests {
             ["0.00556", "0.0499", "0.488", "0.995", "1.00", "9.99", "12.3"]
         );
         assert_eq!(ratio(None), "–");
+    }
+
+    #[test]
+    fn a_range_that_repeats_leave_too_wide_is_no_range() {
+        assert_eq!(range_words(Some((0.85, 1.37))), "differences lie within -15 to +37 %");
+        for wide in [(0.001, 1.5), (0.5, 206.0)] {
+            assert_eq!(range_words(Some(wide)), "repeats are too few, or too far apart, to say more");
+        }
     }
 }
