@@ -262,6 +262,6 @@ impl Controller {
 fn of_the_bus(error: BusError) -> model::Problems {
     Problem::environment(error.to_string())
         .why("agents are spoken with over it alone")
-        .remedy("is nats-server running there, with JetStream?")
+        .remedy("is nats-server running there, with JetStream and room on its disk?")
         .into()
 }

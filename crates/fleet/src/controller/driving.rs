@@ -19,6 +19,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// When nothing is to go out any more, agents are waited for so long.
 const END_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// An agent tells something each second. Where nothing of it has come for so long, though it is heard, nothing will: the broker has no
+/// room for it.
+const TOLD_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// So often an agent is asked for its clock after the run.
 const QUESTIONS: usize = 8;
 
@@ -28,6 +32,10 @@ struct Agent {
     voice: Voice,
     /// When it was heard last, by a heartbeat or by a second.
     heard: Instant,
+    /// When something that it told came last.
+    told: Instant,
+    /// What keeps it from telling, as it says.
+    problem: Option<String>,
     /// Whether it said last that it has a part in the run.
     has_part: bool,
     is_silent: bool,
@@ -63,6 +71,8 @@ impl<'a> Driving<'a> {
                 place,
                 voice,
                 heard: Instant::now(),
+                told: Instant::now(),
+                problem: None,
                 has_part: true,
                 is_silent: false,
                 late_ns: None,
@@ -125,7 +135,8 @@ impl<'a> Driving<'a> {
         }
         // Of another life of an agent, or of none of the run's.
         let Some(index) = self.agents.iter().position(|agent| agent.voice == told.voice) else { return };
-        self.agents[index].heard = Instant::now();
+        let now = Instant::now();
+        (self.agents[index].heard, self.agents[index].told) = (now, now);
         let taken = match told.kind {
             Kind::Second => self.merge.take_second(index, told.bytes),
             Kind::End => self.merge.take_end(index, &told.bytes),
@@ -167,6 +178,7 @@ impl<'a> Driving<'a> {
                     // One that has no part in the run any more, and hasn't told its end, won't.
                     agent.heard = agent.heard.max(last.at);
                     agent.late_ns = said.late_ns.or(agent.late_ns);
+                    agent.problem.clone_from(&said.problem);
                     match &said.standing {
                         Standing::Failed { why } if is_waited_for => {
                             let why = why.clone();
@@ -202,6 +214,10 @@ impl<'a> Driving<'a> {
                 true => format!("nothing was heard of it for {} s", LOST_AFTER.as_secs()),
                 false => "it has no part in the run any more, and has not told its end".to_string(),
             };
+            self.lose(index, why, follower);
+        } else if agent.told.elapsed() > TOLD_TIMEOUT {
+            let problem = agent.problem.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+            let why = format!("nothing that it told has come for {} s{problem}", TOLD_TIMEOUT.as_secs());
             self.lose(index, why, follower);
         } else if silent > SILENT_AFTER && !agent.is_silent {
             agent.is_silent = true;

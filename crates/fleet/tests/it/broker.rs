@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fs::{self, File};
+use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -33,6 +34,8 @@ enum Streams {
     Some,
     /// No more than this, as the server's configuration has it.
     AtMost(&'static str),
+    /// As much as it likes, on a disk of this size that it has for itself.
+    OnDiskOf(&'static str),
     /// As the configuration says that is there, and where it listens too.
     Configured,
 }
@@ -51,6 +54,25 @@ impl Nats {
     /// One whose streams have no more room than that.
     pub(crate) fn with_room(room: &'static str) -> Option<Nats> {
         Nats::with(Streams::AtMost(room))
+    }
+
+    /// One whose disk has that size; nothing, with the reason, where this user may not mount one.
+    pub(crate) fn on_disk_of(size: &'static str) -> Option<Nats> {
+        let may_mount = Command::new("unshare").args(["--mount", "true"]).status();
+        if !may_mount.is_ok_and(|status| status.success()) {
+            skip("no right to make a mount namespace");
+            return None;
+        }
+        Nats::with(Streams::OnDiskOf(size))
+    }
+
+    /// Leaves no byte of its disk free.
+    pub(crate) fn fill_disk(&self) {
+        let process = self.process.as_ref().expect("it runs");
+        // Its mounts are those of its own namespace.
+        let path = format!("/proc/{}/root{}/filler", process.id(), self.store().display());
+        let mut filler = File::create(path).expect("a file on its disk");
+        while filler.write_all(&[0; 4096]).is_ok() {}
     }
 
     /// One with the configuration that `text` gives for its address and its folder.
@@ -101,13 +123,18 @@ impl Nats {
     /// Starts it, on what it left on the disk.
     pub(crate) fn start(&mut self) {
         let log = File::options().append(true).create(true).open(self.folder.path().join("log"));
-        let mut command = Command::new(&self.program);
+        let mut command = match self.streams {
+            Streams::OnDiskOf(size) => self.with_disk(size),
+            _ => Command::new(&self.program),
+        };
         if !matches!(self.streams, Streams::Configured) {
             command.args(["--addr", "127.0.0.1", "--port", &self.port.to_string()]);
         }
         match self.streams {
             Streams::None => {}
-            Streams::Some => _ = command.arg("--jetstream").arg("--store_dir").arg(self.store()),
+            Streams::Some | Streams::OnDiskOf(_) => {
+                _ = command.arg("--jetstream").arg("--store_dir").arg(self.store());
+            }
             Streams::AtMost(room) => {
                 let store = self.store();
                 let text = format!("jetstream {{ store_dir: {store:?}, max_file_store: {room} }}");
@@ -123,6 +150,15 @@ impl Nats {
             assert!(began.elapsed() < Duration::from_secs(30), "it doesn't listen: {}", self.log());
             thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    fn with_disk(&self, size: &str) -> Command {
+        fs::create_dir_all(self.store()).expect("a folder");
+        let mut command = Command::new("unshare");
+        let script = "mount -t tmpfs -o size=$1 none \"$2\" && shift 2 && exec \"$@\"";
+        command.args(["--mount", "--propagation", "private", "sh", "-c", script, "sh", size]);
+        command.arg(self.store()).arg(&self.program);
+        command
     }
 
     fn log(&self) -> String {

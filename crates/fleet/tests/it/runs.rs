@@ -242,6 +242,43 @@ fn a_broker_with_a_small_disk_keeps_a_smaller_stream() {
 }
 
 #[test]
+fn a_broker_whose_disk_is_full_ends_the_run_with_the_reason_and_what_was_told_is_kept() {
+    let Some(nats) = Nats::on_disk_of("400M") else { return };
+    let (folder, key, origin) = (tempfile::tempdir().expect("a folder"), Key::new(), origin());
+    let _agents = agents(&nats, folder.path(), &["a1", "a2"], &key);
+    let mut fleet = controller(&nats, &key, 2);
+    let ran = run(&mut fleet, (&origin.address().into(), load(10, 600.0)), |second| {
+        if second == 2 {
+            nats.fill_disk();
+        }
+    });
+    let driven = ran.driven.unwrap_or_else(|problems| panic!("{problems}"));
+    let lost: Vec<&str> = driven.agents.iter().filter_map(|agent| agent.lost.as_deref()).collect();
+    let is_named = |why: &&str| why.starts_with("nothing that it told has come for 30 s: ");
+    assert!(lost.iter().any(is_named), "{lost:?}");
+    assert!(ran.seconds.len() >= 3, "{} seconds", ran.seconds.len());
+    // Both are lost at once, and hear of it after the controller is done with them.
+    let asked = || origin.ledger().exchanges.len();
+    wait_until("nobody asks for anything any more", || {
+        let before = asked();
+        thread::sleep(Duration::from_millis(300));
+        asked() == before
+    });
+}
+
+#[test]
+fn a_broker_that_has_no_room_for_a_run_is_refused_with_the_reason() {
+    let Some(nats) = Nats::on_disk_of("8M") else { return };
+    let (folder, key, origin) = (tempfile::tempdir().expect("a folder"), Key::new(), origin());
+    let _agents = agents(&nats, folder.path(), &["a1"], &key);
+    let mut fleet = controller(&nats, &key, 1);
+    let ran = run(&mut fleet, (&origin.address().into(), load(10, 1.0)), |_| ());
+    let said = ran.driven.expect_err("there is no room").to_string();
+    assert!(said.contains("insufficient storage") && said.contains("room on its disk"), "{said}");
+    assert!(origin.ledger().exchanges.is_empty(), "nobody was asked for anything");
+}
+
+#[test]
 fn load_ends_by_itself_when_its_controller_is_killed() {
     const LEASE_S: u64 = 2;
     let Some(nats) = Nats::begin() else { return };
