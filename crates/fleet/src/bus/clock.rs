@@ -74,10 +74,8 @@ pub(super) async fn time_there(
     bytes: usize,
     within: Duration,
 ) -> Option<Duration> {
-    let began = Instant::now();
-    let payload = vec![b'.'; bytes];
-    timeout(within, client.request(subject.to_string(), payload.into())).await.ok()?.ok()?;
-    Some(began.elapsed())
+    let (_, took) = answer_to(client, subject, vec![b'.'; bytes], within).await?;
+    Some(took)
 }
 
 /// How long it takes until an answer with that number of bytes is there; nothing where none comes in time, or a shorter one.
@@ -87,9 +85,19 @@ pub(super) async fn time_back(
     bytes: usize,
     within: Duration,
 ) -> Option<Duration> {
+    let question = serde_json::to_vec(&Question { filler_bytes: bytes }).ok()?;
+    let (answer_bytes, took) = answer_to(client, subject, question, within).await?;
+    (answer_bytes >= bytes).then_some(took)
+}
+
+/// How long the answer to a question is, in bytes, and how long it took.
+async fn answer_to(
+    client: &Client,
+    subject: &str,
+    question: Vec<u8>,
+    within: Duration,
+) -> Option<(usize, Duration)> {
     let began = Instant::now();
-    let payload = serde_json::to_vec(&Question { filler_bytes: bytes }).ok()?;
-    let answer = timeout(within, client.request(subject.to_string(), payload.into())).await.ok()?.ok()?;
-    let took = began.elapsed();
-    (answer.payload.len() >= bytes).then_some(took)
+    let answer = timeout(within, client.request(subject.to_string(), question.into())).await.ok()?.ok()?;
+    Some((answer.payload.len(), began.elapsed()))
 }
