@@ -88,6 +88,11 @@ pub fn show_seconds(seconds: f64) -> String {
     format!("{} {unit}", significant(seconds * scale))
 }
 
+/// A whole number of processors for people: `1 CPU`, `8 CPUs`.
+pub fn show_cpus(number: usize) -> String {
+    format!("{number} {}", if number == 1 { "CPU" } else { "CPUs" })
+}
+
 /// A size as people write it in settings, and as it is read again: `64M`, `1536k`, `1000`; powers of 1024.
 pub fn write_size(bytes: u64) -> String {
     let units = [("G", 1 << 30), ("M", 1 << 20), ("k", 1 << 10)];

@@ -97,7 +97,9 @@ pub(super) fn set_up(
     let cpus: usize = members.iter().map(|member| member.cpus.len()).sum();
     let took = units::show_seconds(began.elapsed().as_secs_f64());
     let number = members.len();
-    env.progress.done(&format!("{number} agents of fleet {name} are ready on {cpus} CPUs ({took})"));
+    let cpus = units::show_cpus(cpus);
+    let (agents, are) = if number == 1 { ("agent", "is") } else { ("agents", "are") };
+    env.progress.done(&format!("{number} {agents} of fleet {name} {are} ready on {cpus} ({took})"));
     for Observing { member, tiers, .. } in &observers {
         let watched: Vec<String> =
             tiers.iter().map(|tier| format!("{} ({})", tier.tier, tier.by.words())).collect();

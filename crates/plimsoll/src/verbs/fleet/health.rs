@@ -6,7 +6,7 @@ use analysis::limits;
 use fleet::bus::{BusSpeed, Name};
 use fleet::clock::Drift;
 use model::outside::one_line;
-use model::units::{number, percent, show_bytes, show_seconds};
+use model::units::{number, percent, show_bytes, show_cpus, show_seconds};
 use runner::fleet::health::{AgentClock, BusHealth, FleetHealth, MachineHealth};
 use runner::fleet::look::{Look, NullServerLook, TargetLook, Way, WayEnd};
 use serde_json::{Value as Json, json};
@@ -122,8 +122,9 @@ fn machine_lines(machine: &MachineHealth) -> Vec<String> {
     let Facts { kernel, cpus, free_bytes, .. } = facts;
     let files = files.map_or("any number of".to_string(), |files| number(files as f64));
     let mut lines = vec![format!(
-        "machine {ssh}: {}, {cpus} CPUs, {} free, {files} open files",
+        "machine {ssh}: {}, {}, {} free, {files} open files",
         one_line(kernel),
+        show_cpus(*cpus),
         show_bytes(*free_bytes)
     )];
     match look {

@@ -4,6 +4,7 @@ use fleet::bus::Name;
 use fleet::permissions::Role;
 use fleet::want::Standing;
 use model::outside::one_line;
+use model::units::show_cpus;
 use runner::fleet::init::Initiated;
 use runner::fleet::status::{AgentStatus, FleetStatus};
 use runner::fleet::up::Placed;
@@ -38,7 +39,7 @@ pub(super) fn placed(name: &Name, placed: &[Placed]) -> String {
     let line = |one: &Placed| {
         let Placed { agent, ssh, machine, cpus, pid, roles, watches } = one;
         let does = match roles.contains(&Role::Load) {
-            true => format!("{cpus:>4} CPUs"),
+            true => format!("{:>9}", show_cpus(*cpus)),
             false => format!("{:>9}", "-"),
         };
         let watches = watches_words(watches);
@@ -95,7 +96,7 @@ fn agent_line(agent: &AgentStatus) -> String {
         (Standing::Running, false) => "watches".to_string(),
         (standing, _) => standing_words(standing),
     };
-    let cpus = if drives { format!(", {} CPUs", heard.cpus.len()) } else { String::new() };
+    let cpus = if drives { format!(", {}", show_cpus(heard.cpus.len())) } else { String::new() };
     format!(
         "{name:<16} {does}{}{cpus}{}{build}{}{}",
         told.unwrap_or_default(),
