@@ -96,9 +96,10 @@ impl ServerAccess {
     /// All addresses of a URL's server and how its connections are encrypted, without a packet to it: nothing is allowed by that.
     ///
     /// # Errors
-    /// It is no URL, or of a host that has no address.
-    pub fn look_up(&self, text: &str) -> Result<LookedUp> {
+    /// It is no URL, or has a path, which no server of a kit has, or is of a host that has no address.
+    pub fn look_up_root(&self, text: &str) -> Result<LookedUp> {
         let url = parse(text)?;
+        check_root(&url, text)?;
         let addresses = addresses(&url)?;
         let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_string();
         match addresses.is_empty() {
@@ -109,14 +110,8 @@ impl ServerAccess {
 
     /// The same for a server whose paths a kit's sessions know: the URL has none.
     pub fn find_root(&self, text: &str) -> Result<Server> {
-        let server = self.find(text)?;
-        if server.url.path() == "/" && server.url.query().is_none() {
-            return Ok(server);
-        }
-        Err(Problem::recipe(format!("`{text}` has a path; the kit's sessions have their own"))
-            .key("--target")
-            .remedy(server.url.origin().ascii_serialization())
-            .into())
+        check_root(&parse(text)?, text)?;
+        self.find(text)
     }
 
     /// Refuses a front page where nobody would ask for it, or that is no path.
@@ -204,6 +199,17 @@ fn addresses(url: &Url) -> Result<Vec<SocketAddr>> {
             .remedy("check the name, or give its address")
     })?;
     Ok(found.collect())
+}
+
+/// Refuses the URL of a page where one of a server is wanted.
+fn check_root(url: &Url, text: &str) -> Result<()> {
+    if url.path() == "/" && url.query().is_none() {
+        return Ok(());
+    }
+    Err(Problem::recipe(format!("`{text}` has a path; the kit's sessions have their own"))
+        .key("--target")
+        .remedy(url.origin().ascii_serialization())
+        .into())
 }
 
 fn parse(text: &str) -> Result<Url> {

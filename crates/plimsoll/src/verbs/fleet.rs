@@ -158,7 +158,7 @@ pub(crate) fn main(args: &FleetArgs, context: &mut Context) -> Result<u8> {
 fn doctor(args: &DoctorArgs, context: &mut Context) -> Result<u8> {
     let DoctorArgs { name, target, insecure, cacert, quick, json } = args;
     let access = ServerAccess { insecure: *insecure, cacert: cacert.clone(), ..ServerAccess::default() };
-    let target = target.as_deref().map(|url| access.look_up(url)).transpose()?;
+    let target = target.as_deref().map(|url| access.look_up_root(url)).transpose()?;
     let folder = FleetFolder::of(&context.home, name);
     let found = health(&folder, &HealthAsked { target, is_quick: *quick }, &mut context.environment())?;
     let findings = findings::findings(&found);

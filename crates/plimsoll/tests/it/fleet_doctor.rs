@@ -83,6 +83,9 @@ fn a_doctor_looks_at_each_machine_and_tells_whether_its_agent_reaches_a_server()
     let doctor = lab.fleet(&format!("doctor lab --quick --target http://{gone}")).expect(2);
     doctor.says(&format!("load1: {gone} is not reached")).says(&format!("load2: {gone} is not reached"));
     lab.fleet("doctor lab --target ftp://shop").expect(2).says("use http or https");
+    // As `run` refuses it, with what it takes.
+    let doctor = lab.fleet("doctor lab --target http://127.0.0.1:8080/shop/").expect(2);
+    doctor.says("has a path").says("http://127.0.0.1:8080");
     lab.fleet("doctor lab --target http://nowhere.invalid").expect(2).says("failed to find the address");
 }
 
