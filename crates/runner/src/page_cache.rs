@@ -51,7 +51,10 @@ pub(crate) fn prepare(
         None => {
             let left_bytes = evict(paths, root, asked)?;
             if asked == WARM {
+                // Filling the cache is no part of the run: a slow disk's reads would take a minute of every trial.
+                stack.lift_read_limits_of(plan, root)?;
                 warm(stack, paths.clone(), result.bytes, env)?;
+                stack.limit_reads_of(plan, root)?;
             }
             (left_bytes, page_cache::residency(paths)?)
         }

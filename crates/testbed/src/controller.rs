@@ -153,20 +153,21 @@ impl Hierarchy {
 
     /// Lets the processes of a group do `per_s` writes a second on the disk that holds `on`.
     pub(crate) fn limit_writes(&self, group: &Path, on: &Path, per_s: u64) -> Result<()> {
-        self.limit_disk(group, on, ("wiops", "blkio.throttle.write_iops_device"), per_s)
+        self.limit_disk(group, on, ("wiops", "blkio.throttle.write_iops_device"), Some(per_s))
     }
 
-    /// The same of reads. What is in the page cache is read from no disk, and short bursts pass.
-    pub(crate) fn limit_reads(&self, group: &Path, on: &Path, per_s: u64) -> Result<()> {
+    /// The same of reads; `None` lifts that. What is in the page cache is read from no disk, and short bursts pass.
+    pub(crate) fn limit_reads(&self, group: &Path, on: &Path, per_s: Option<u64>) -> Result<()> {
         self.limit_disk(group, on, ("riops", "blkio.throttle.read_iops_device"), per_s)
     }
 
-    fn limit_disk(&self, group: &Path, on: &Path, names: (&str, &str), per_s: u64) -> Result<()> {
+    fn limit_disk(&self, group: &Path, on: &Path, names: (&str, &str), per_s: Option<u64>) -> Result<()> {
         let device = disk_of(on)?;
         if self.unified {
-            return write(&group.join("io.max"), &format!("{device} {}={per_s}", names.0));
+            let most = per_s.map_or("max".to_string(), |per_s| per_s.to_string());
+            return write(&group.join("io.max"), &format!("{device} {}={most}", names.0));
         }
-        write(&group.join(names.1), &format!("{device} {per_s}"))
+        write(&group.join(names.1), &format!("{device} {}", per_s.unwrap_or(0)))
     }
 }
 

@@ -48,10 +48,22 @@ impl Stack {
     /// # Errors
     /// A machine without the controller, or a path that is on no disk.
     pub fn limit_reads_of(&mut self, plan: &Plan, on: &Path) -> Result<()> {
+        self.set_read_limits(plan, on, Some)
+    }
+
+    /// Lets them read from it as often as it can, until [`Stack::limit_reads_of`] holds them back again.
+    ///
+    /// # Errors
+    /// As of the limit.
+    pub fn lift_read_limits_of(&mut self, plan: &Plan, on: &Path) -> Result<()> {
+        self.set_read_limits(plan, on, |_| None)
+    }
+
+    fn set_read_limits(&mut self, plan: &Plan, on: &Path, limit: fn(u64) -> Option<u64>) -> Result<()> {
         let limited = plan.tiers.iter().filter_map(|tier| Some((&tier.name, tier.read_limit_per_s?)));
         for (tier, per_s) in limited {
             let (hierarchy, group) = self.held(tier, Controller::Disk)?;
-            hierarchy.limit_reads(&group, on, per_s)?;
+            hierarchy.limit_reads(&group, on, limit(per_s))?;
         }
         Ok(())
     }

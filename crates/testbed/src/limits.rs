@@ -52,7 +52,7 @@ impl Limit {
         match self {
             Limit::Memory(bytes) => hierarchy.limit_memory(group, bytes),
             Limit::Cpu(cores) => hierarchy.limit_cpu(group, Some(cores)),
-            Limit::Reads(per_s) => hierarchy.limit_reads(group, home, per_s),
+            Limit::Reads(per_s) => hierarchy.limit_reads(group, home, Some(per_s)),
         }
     }
 

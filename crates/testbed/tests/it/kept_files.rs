@@ -80,20 +80,31 @@ fn a_tier_that_may_read_twenty_times_a_second_waits_for_what_is_not_in_memory_an
         skip(&said);
         return;
     }
-    let stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
+    let mut stack = bench.start(&plan).unwrap_or_else(|problems| panic!("{problems}"));
     let dir = tempfile::tempdir_in(bench.home()).expect("a directory");
     let files: Vec<PathBuf> = (0..60).map(|number| dir.path().join(number.to_string())).collect();
     files.iter().for_each(|path| fs::write(path, vec![1; 4096]).expect("it is writable"));
-    page_cache::evict(&files, dir.path()).expect("they are there");
-    let read = || {
+    let evict = || page_cache::evict(&files, dir.path()).expect("they are there");
+    let read = |stack: &Stack| {
         let started = Instant::now();
-        assert_eq!(read_inside(&stack, &files), 60 * 4096);
+        assert_eq!(read_inside(stack, &files), 60 * 4096);
         started.elapsed().as_secs_f64()
     };
-    let (cold_s, warm_s) = (read(), read());
+    evict();
+    let (cold_s, warm_s) = (read(&stack), read(&stack));
     // Sixty files are sixty reads: three seconds, less what passes as a burst.
     assert!(cold_s > 1.5, "{cold_s} s for 60 reads at 20 a second");
     assert!(warm_s < cold_s / 3.0, "{warm_s} s from memory, {cold_s} s from the disk");
+
+    // Lifted while a cache is filled, and there again for the users.
+    stack.lift_read_limits_of(&plan, dir.path()).unwrap_or_else(|problems| panic!("{problems}"));
+    evict();
+    let lifted_s = read(&stack);
+    assert!(lifted_s < cold_s / 3.0, "{lifted_s} s without the limit, {cold_s} s with it");
+    stack.limit_reads_of(&plan, dir.path()).unwrap_or_else(|problems| panic!("{problems}"));
+    evict();
+    let again_s = read(&stack);
+    assert!(again_s > 1.5, "{again_s} s for 60 reads at 20 a second");
     drop(stack);
     bench.lab.close().expect("a clean end");
     assert_eq!(groups_of(&bench.id), Vec::<PathBuf>::new());
