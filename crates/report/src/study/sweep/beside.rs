@@ -59,9 +59,16 @@ fn ratios(estimate: Option<Estimate>) -> String {
     ends(estimate, ratio)
 }
 
-/// Both ends as `show` writes them; a dash where they are not known.
+/// An interval that reaches ten times as far as its figure on either side is nothing that was measured: two repeats that
+/// differ by half come to that.
+const FAR_RATIO: f64 = 10.0;
+/// What stands for the ends of such a one.
+const TOO_WIDE: &str = "over ×10 either way";
+
+/// Both ends as `show` writes them, where they are not too far apart; a dash where they are not known.
 pub(super) fn ends(estimate: Option<Estimate>, show: impl Fn(Option<f64>) -> String) -> String {
     match estimate.and_then(|estimate| estimate.low.zip(estimate.high)) {
+        Some((low, high)) if high > low * FAR_RATIO * FAR_RATIO => TOO_WIDE.to_string(),
         Some((low, high)) => format!("{} to {}", show(Some(low)), show(Some(high))),
         None => figures::NOTHING.to_string(),
     }
@@ -233,11 +240,10 @@ fn finding(record: &StudyRecord, sweep: &Sweep, claim: &Claim, (of, unit): (&str
     )
 }
 
-/// How far apart cells may be, given the ends of what their ratios may be. Ten times and more of either
-/// is nothing that was measured: two repeats that differ by half come to that.
+/// How far apart cells may be, given the ends of what their ratios may be.
 fn range_words(widest: Option<(f64, f64)>) -> String {
     match widest {
-        Some((low, high)) if low < 0.1 || high > 10.0 => {
+        Some((low, high)) if low < 1.0 / FAR_RATIO || high > FAR_RATIO => {
             "repeats are too few, or too far apart, to say more".to_string()
         }
         _ => format!("differences lie within {}", words::ends(widest)),
@@ -346,5 +352,14 @@ mod tests {
         for wide in [(0.001, 1.5), (0.5, 206.0)] {
             assert_eq!(range_words(Some(wide)), "repeats are too few, or too far apart, to say more");
         }
+    }
+
+    #[test]
+    fn an_interval_that_repeats_leave_too_wide_has_no_ends() {
+        let of = |low, high| {
+            interval(Some(Estimate { value: 10.0, low: Some(low), high: Some(high), repeats: 2 }))
+        };
+        assert_eq!(of(1.1, 95.0), "1.1 to 95");
+        assert_eq!(of(0.5, 200.0), "over ×10 either way");
     }
 }
