@@ -82,7 +82,8 @@ impl SweepArgs {
             sweep.title,
             cells * sweep.repeats as usize
         );
-        let takes_s = outlook::usual_s(sweep) * cells as f64 * f64::from(sweep.repeats);
+        let usual_s = outlook::usual_s(sweep, &plan.arms, &context.catalogue)?;
+        let takes_s = usual_s * cells as f64 * f64::from(sweep.repeats);
         Ok(Checked { ok: vec![sentence], takes_s: Some(takes_s), ..Checked::default() })
     }
 }
@@ -91,11 +92,12 @@ pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
     let csv = Export::to("--csv", args.csv.as_deref())?;
     // A stack of its own is the only server that a cell has.
     let server = ServerAccess::default();
-    let bench = match &args.resume {
+    let (bench, usual_s) = match &args.resume {
         Some(name) => resume(name, &server, context)?,
         None => {
             let plan = read(args, context)?;
-            let told = wording::plan::sweep(&plan, outlook::usual_s(&plan.sweep));
+            let usual_s = outlook::usual_s(&plan.sweep, &plan.arms, &context.catalogue)?;
+            let told = wording::plan::sweep(&plan, usual_s);
             if args.plan {
                 context.console.result(&told);
                 return Ok(0);
@@ -107,11 +109,12 @@ pub(crate) fn main(args: &SweepArgs, context: &mut Context) -> Result<u8> {
             }
             let (by, load) = load_of(&plan.sweep, &plan.arms);
             let question = Question::Sweep(plan.sweep);
-            TrialBench::begin(question, &plan.arms, (by, load), &server, context.environment())
-                .map_err(of_study)?
+            let bench = TrialBench::begin(question, &plan.arms, (by, load), &server, context.environment())
+                .map_err(of_study)?;
+            (bench, usual_s)
         }
     };
-    let ended = measure(bench)?;
+    let ended = measure(bench, usual_s)?;
     let study = &ended.study;
     let code = match &study.record().question {
         Question::Sweep(sweep) if whole(sweep, &study.record().trials) => 0,
@@ -182,18 +185,21 @@ fn read(args: &SweepArgs, context: &Context) -> Result<SweepPlan> {
     Ok(plan)
 }
 
-fn resume<'a>(name: &str, server: &ServerAccess, context: &'a mut Context) -> Result<TrialBench<'a>> {
+/// The study to go on with, and the seconds that a cell takes once.
+fn resume<'a>(name: &str, server: &ServerAccess, context: &'a mut Context) -> Result<(TrialBench<'a>, f64)> {
     let mut study = StudyInProgress::resume(name, "sweep", &context.home)?;
     let Question::Sweep(sweep) = &study.record.question else {
         return Err(Problem::bug("a sweep is no sweep").into());
     };
     let load = load_of(sweep, &study.record.arms);
+    let usual_s = outlook::usual_s(sweep, &study.record.arms, &context.catalogue)?;
     let (left, all) = sweep::remaining(sweep, &loads(&study.record.arms), &study.record.trials);
     let (id, kept) = (study.record.id.clone(), study.record.trials.len());
     let told = format!("going on with {id}: {kept} trials are kept, {left} of {all} measurements are left");
     context.console.done(&told);
     study.record.outcome = Outcome::Unfinished;
-    TrialBench::go_on(study, load, server, context.environment()).map_err(of_study)
+    let bench = TrialBench::go_on(study, load, server, context.environment()).map_err(of_study)?;
+    Ok((bench, usual_s))
 }
 
 /// What is wrong, with remedies that a sweep has: its settings are the study's, and no flag sets them.
@@ -236,13 +242,15 @@ fn load_of(sweep: &Sweep, arms: &[Arm]) -> (By, f64) {
 /// What is wrong with an arm, and what makes going on senseless; what was measured until then is kept.
 pub(crate) fn study_of(sweep: Sweep, arms: &[Arm], context: &mut Context) -> Result<Study> {
     let (by, load) = load_of(&sweep, arms);
+    let usual_s = outlook::usual_s(&sweep, arms, &context.catalogue)?;
     let server = ServerAccess::default();
     let question = Question::Sweep(sweep);
     let bench = TrialBench::begin(question, arms, (by, load), &server, context.environment())?;
-    measure(bench)?.quietly(context)
+    measure(bench, usual_s)?.quietly(context)
 }
 
-fn measure(mut bench: TrialBench<'_>) -> Result<finish::Ended> {
+/// Measures what is left; `usual_s` is what a cell takes once before one is over.
+fn measure(mut bench: TrialBench<'_>, usual_s: f64) -> Result<finish::Ended> {
     let record = &bench.study.record;
     let Question::Sweep(mut sweep) = record.question.clone() else {
         return Err(Problem::bug("a sweep is no sweep").into());
@@ -250,7 +258,6 @@ fn measure(mut bench: TrialBench<'_>) -> Result<finish::Ended> {
     let loads = loads(&record.arms);
     let mut trials = record.trials.clone();
     let (question, shown, shown_loads) = (record.question.clone(), sweep.clone(), loads.clone());
-    let usual_s = outlook::usual_s(&sweep);
     bench.show(move |trials| study_so_far::sweep((&question, &shown), &shown_loads, trials, usual_s));
     let ended: Result<Vec<_>, Problems> = bench.make_data().and_then(|()| {
         pursue(|trials: &[Trial]| sweep::next(&sweep, &loads, trials), &mut bench, &mut trials)
