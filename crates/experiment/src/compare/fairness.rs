@@ -59,16 +59,15 @@ fn commonest(spoils: &[&Spoil], arm: usize) -> Option<SpoilCause> {
     own().rev().max_by_key(|spoil| count(&spoil.cause)).map(|spoil| spoil.cause.clone())
 }
 
-/// What spoils a trial: the first check that broke, or that nothing settled or was measured.
+/// What spoils a trial: answers too long for turns, else the first check that broke, or that nothing settled or was measured.
 pub(super) fn spoil(trial: &Trial) -> Option<Spoil> {
-    let cause = match trial.faults.first() {
-        Some(fault) => SpoilCause::Check { check: fault.check.clone(), trial: trial.number },
-        None if trial.measured.is_none() => SpoilCause::Unmeasured,
-        None if trial.warm_up_s.is_none() => SpoilCause::Unsettled,
-        None => match trial.interrupted_ratio {
-            Some(ratio) if ratio > MAX_INTERRUPTED => SpoilCause::LongAnswers { ratio },
-            _ => return None,
-        },
+    let cause = match (trial.interrupted_ratio, trial.faults.first()) {
+        // Before checks, because it breaks some: what is to be sent while the end of a turn waits for answers is sent late.
+        (Some(ratio), _) if ratio > MAX_INTERRUPTED => SpoilCause::LongAnswers { ratio },
+        (_, Some(fault)) => SpoilCause::Check { check: fault.check.clone(), trial: trial.number },
+        _ if trial.measured.is_none() => SpoilCause::Unmeasured,
+        _ if trial.warm_up_s.is_none() => SpoilCause::Unsettled,
+        _ => return None,
     };
     Some(Spoil { arm: trial.arm, cause })
 }

@@ -173,6 +173,18 @@ fn both_trials_of_a_block_take_turns_until_answers_prove_too_long_for_it() {
 }
 
 #[test]
+fn answers_too_long_for_turns_end_these_also_where_they_break_a_check() {
+    let compare = Compare { in_turn: true, ..question(1) };
+    let (interrupted, invalid) = ([(1, 0.9), (2, 0.9)].into(), [1, 2].into());
+    let mut bench = MadeUp { interrupted, invalid, ..MadeUp::new(&[0.04, 0.05], 0.01, 1) };
+    let (judgement, _) = ask(&compare, &mut bench);
+    let in_turn: Vec<u32> =
+        bench.orders.iter().filter(|order| order.in_turn_with.is_some()).map(|order| order.block).collect();
+    assert_eq!(in_turn, [0], "one follows the other from the second block on");
+    assert_eq!((judgement.spoiled, judgement.conclusion), (1, Conclusion::Slower));
+}
+
+#[test]
 fn a_trial_that_never_settled_spoils_its_block() {
     let mut bench = MadeUp { unsettled: [2].into(), ..MadeUp::new(&[0.04, 0.05], 0.01, 1) };
     let (judgement, trials) = ask(&question(1), &mut bench);
