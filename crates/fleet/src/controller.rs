@@ -220,11 +220,17 @@ impl Controller {
         self.keep()?;
         let reader = self.reader(&job.run)?;
         let open = self.open.insert(OpenRun { run: job.run.clone(), reader, had: BTreeMap::new() });
-        let driven = match beginning::begin(&self.announcer, &open.reader, job, control, follower)? {
-            None => Driven { totals: Totals::default(), agents: Vec::new(), observers: Vec::new() },
-            Some(begun) => Driving::of(&self.announcer, open, begun, &self.fleet).drive(control, follower)?,
-        };
-        Ok(driven)
+        match beginning::begin(&self.announcer, &open.reader, job, control, follower) {
+            Ok(None) => Ok(Driven { totals: Totals::default(), agents: Vec::new(), observers: Vec::new() }),
+            Ok(Some(begun)) => {
+                Driving::of(&self.announcer, open, begun, &self.fleet).drive(control, follower)
+            }
+            Err(problems) => {
+                // There is nothing to be read: it must not take the next runs' room on the broker.
+                _ = self.keep();
+                Err(problems)
+            }
+        }
     }
 
     /// Reads what the run's agents will tell.

@@ -374,6 +374,7 @@ impl TrialBench<'_> {
         trials: &[Trial],
     ) -> Result<(Trial, Result<()>)> {
         let number = trials.len() as u32 + 1;
+        self.let_fleet_forget();
         if driven.outcome == Outcome::Interrupted {
             let what = format!("interrupted in trial {number}");
             return Err(Problem::new(Kind::Interrupted, what).into());
@@ -410,6 +411,15 @@ impl TrialBench<'_> {
 }
 
 impl TrialBench<'_> {
+    /// The run that a fleet drove is kept, with its record: what its agents told of it need not stay on the broker, which has
+    /// room for a few runs.
+    fn let_fleet_forget(&mut self) {
+        let Some(standing) = &mut self.standing else { return };
+        if let Err(problems) = standing.stacks.first_mut().keep_run() {
+            self.env.progress.note(&problems.to_string());
+        }
+    }
+
     /// Says what the search goes on with and why, and what it costs to make.
     fn tell_change(&mut self, order: &Order, trials: &[Trial]) {
         let Some(last) = trials.last().filter(|last| last.conditions != order.conditions) else { return };

@@ -125,6 +125,27 @@ fn a_fleet_that_ssh_places_drives_a_run_and_leaves_nothing_when_it_is_taken_down
     lab.fleet("status lab").expect(2).says("can't be reached");
 }
 
+/// What is on the broker of runs, while it runs: its streams' folders.
+fn streams(home: &Home) -> Vec<String> {
+    let folder = home.path().join("fleets/lab/jetstream/jetstream/controller/streams");
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn trials_of_a_find_leave_no_room_taken_on_the_broker() {
+    let Some(lab) = Lab::set_up() else { return };
+    lab.up().expect(0);
+    let (catalogue, server) = (null_kit(), NullServer::start(None).expect("a loopback port"));
+    let words = format!(
+        "find null --target http://{} --fleet lab --budget 40s --window 5s --confirm 5s --catalogue",
+        server.address()
+    );
+    let found = lab.home.plimsoll(&words).arg(catalogue.path()).run();
+    assert!(found.stderr.contains("trial 1, "), "{found:#?}");
+    assert_eq!(streams(&lab.home), [] as [String; 0], "{found:#?}");
+}
+
 #[test]
 fn agents_are_named_that_are_not_there_and_a_second_controller_is_told_of_the_first() {
     let Some(lab) = Lab::set_up() else { return };
