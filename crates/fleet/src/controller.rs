@@ -268,6 +268,9 @@ impl Controller {
 fn of_the_bus(error: BusError) -> model::Problems {
     Problem::environment(error.to_string())
         .why("agents are spoken with over it alone")
-        .remedy("is nats-server running there, with JetStream and room on its disk?")
+        .remedy(
+            "is nats-server running there, with JetStream and room on its disk? A run whose process was killed has some of it for a \
+             week, or until `plimsoll run --resume RUN`",
+        )
         .into()
 }
