@@ -31,9 +31,27 @@ pub(crate) struct Compared {
     server_us: f64,
     /// The engine's time less the server's.
     over_us: f64,
-    /// What the machine added to everybody's times: the most of the witness's time less the server's and of the
-    /// engine's own lag, each at the same quantile and in the mean.
+    /// What the machine added to everybody's times, at the same quantile or in the mean, whichever is more: of the
+    /// witness's time less the server's and the engine's own lag the greater one, or both ([`Begin`]).
     noise_us: f64,
+}
+
+/// When the times that are compared begin.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Begin {
+    /// When the request is sent.
+    Sent,
+    /// When it was to be sent: the machine wakes the engine late, and then answers late.
+    Intended,
+}
+
+impl Begin {
+    fn noise(self, lag_us: f64, witness_us: f64) -> f64 {
+        match self {
+            Begin::Sent => lag_us.max(witness_us),
+            Begin::Intended => lag_us + witness_us,
+        }
+    }
 }
 
 impl Compared {
@@ -63,7 +81,7 @@ pub(crate) fn expect_true_on_sockets<D: FnMut() -> Reply + Send + 'static>(decid
         let run = witnessed(&origin, &options);
         let mut server_ns: Vec<u64> = run.of("/").iter().filter_map(Exchange::took).map(nanos).collect();
         server_ns.sort_unstable();
-        run.compare(&run.seen.operation("Op").service, &server_ns)
+        run.compare(Begin::Sent, &run.seen.operation("Op").service, &server_ns)
     });
 }
 
@@ -118,15 +136,16 @@ impl Witnessed {
     }
 
     /// The engine's times against the server's, which are sorted.
-    pub(crate) fn compare(&self, times: &Times, server_ns: &[u64]) -> Vec<Compared> {
+    pub(crate) fn compare(&self, begin: Begin, times: &Times, server_ns: &[u64]) -> Vec<Compared> {
         assert_eq!(times.len(), server_ns.len() as u64, "engine and server count alike");
         let lag = self.seen.lag();
         let witness_mean_us = self.over_ns.iter().sum::<u64>() as f64 / self.over_ns.len() as f64 / 1e3;
-        let mean_us = lag.mean().max(witness_mean_us);
+        let mean_us = begin.noise(lag.mean(), witness_mean_us);
         let compare = |q: &f64| {
             let server_us = quantile(server_ns, *q) as f64 / 1e3;
             let over_us = times.value_at_quantile(*q) as f64 - server_us;
-            let at_q_us = (lag.value_at_quantile(*q) as f64).max(quantile(&self.over_ns, *q) as f64 / 1e3);
+            let witness_us = quantile(&self.over_ns, *q) as f64 / 1e3;
+            let at_q_us = begin.noise(lag.value_at_quantile(*q) as f64, witness_us);
             let compared = Compared { q: *q, server_us, over_us, noise_us: mean_us.max(at_q_us) };
             assert!(over_us >= -1.0, "less than the server itself took: {compared:?}");
             compared
