@@ -16,7 +16,7 @@ use model::{Problem, Result};
 use observe::Answer;
 
 use crate::bundle::Bundle;
-use crate::bus::{Announcer, Broker, BusError, Name, Reader, StreamOf, Voice};
+use crate::bus::{Announcer, Broker, BusError, Leftover, Name, Reader, StreamOf, Voice};
 use crate::clock::Offset;
 use crate::signed::Signer;
 use crate::want::Claim;
@@ -253,7 +253,7 @@ impl Controller {
     /// All that the last run's agents told is safe: they forget it, and the broker does.
     ///
     /// # Errors
-    /// The broker's; it forgets the run by itself after a week.
+    /// The broker's; the next controller has it forget the run ([`Self::leftovers`]).
     pub fn keep(&mut self) -> Result<()> {
         let Some(OpenRun { run, reader, had }) = self.open.take() else { return Ok(()) };
         had.iter().for_each(|(voice, below)| reader.keep(voice, *below));
@@ -261,6 +261,26 @@ impl Controller {
         self.announcer.remove(&run);
         self.announcer.want(None);
         removed.map_err(of_the_bus)
+    }
+}
+
+impl Controller {
+    /// The runs of which the broker has something: those whose controllers ended before they were kept.
+    ///
+    /// # Errors
+    /// The broker's.
+    pub fn leftovers(&self) -> Result<Vec<Leftover>> {
+        let mut all = self.announcer.leftovers().map_err(of_the_bus)?;
+        all.retain(|one| self.open.as_ref().is_none_or(|open| open.run != one.run));
+        Ok(all)
+    }
+
+    /// Has the broker forget a run that nobody will take over.
+    ///
+    /// # Errors
+    /// The broker's.
+    pub fn forget(&self, run: &Name) -> Result<()> {
+        self.announcer.forget(run).map_err(of_the_bus)
     }
 }
 

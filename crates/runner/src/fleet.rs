@@ -11,6 +11,7 @@ pub(crate) mod handed_over;
 pub mod health;
 mod hosts;
 pub mod init;
+mod leftovers;
 mod local;
 pub mod look;
 mod named;

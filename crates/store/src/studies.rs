@@ -87,6 +87,15 @@ impl Studies {
         Ok(ids.into_iter().map(|id| summarise(&id, &self.shelf.directory.join(&id))).collect())
     }
 
+    /// The study that has the run of that id as one of its trials'.
+    ///
+    /// # Errors
+    /// The directory can't be read.
+    pub fn of_run(&self, run: &str) -> Result<Option<String>> {
+        let has = |id: &String| self.shelf.directory.join(id).join("runs").join(run).is_dir();
+        Ok(self.ids()?.into_iter().find(has))
+    }
+
     /// The study of that id, of the only id that begins with `name`, or the last one for `last`.
     pub fn find(&self, name: &str) -> Result<Study> {
         Study::open(&self.shelf.find(name)?)

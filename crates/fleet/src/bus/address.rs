@@ -148,6 +148,11 @@ pub(super) fn stream_of(fleet: &Name, run: &Name) -> String {
     format!("PL_{fleet}_{run}")
 }
 
+/// The run whose stream has that name.
+pub(super) fn run_of_stream(fleet: &Name, stream: &str) -> Option<Name> {
+    Name::of(stream.strip_prefix(&format!("PL_{fleet}_"))?).ok()
+}
+
 /// Where an agent hears what the controller has.
 pub(crate) fn kept_subject(fleet: &Name, agent: &Name) -> String {
     format!("pl.{fleet}.kept.{agent}")
@@ -232,6 +237,15 @@ mod tests {
             assert!(refused.contains("is no name"), "{refused}");
         }
         assert_eq!(name("20260101-000000-dvdstore-000a").as_str(), "20260101-000000-dvdstore-000a");
+    }
+
+    #[test]
+    fn a_run_is_known_by_its_stream_s_name() {
+        let of = |stream: &str| run_of_stream(&name("lab"), stream);
+        assert_eq!(of(&stream_of(&name("lab"), &name("r-1"))), Some(name("r-1")));
+        for other in [&stream_of(&name("lab-2"), &name("r-1")), "PL_lab_a.b", "PL_lab_", "KV_lab_r-1"] {
+            assert_eq!(of(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A controller's standing connection: it says once a second what is wanted, and hears where the agents stand.
 
 use std::collections::BTreeMap;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -14,6 +14,7 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::address::{Name, agent_of_heartbeat, beacon_subject, heartbeat_subjects};
 use super::connection::{ANSWER_TIMEOUT, Broker, BusError, Connection, runtime};
+use super::leftovers::{self, Leftover};
 use super::{clock, objects};
 use crate::heartbeat::Heartbeat;
 use crate::signed::{Purpose, Signer};
@@ -29,6 +30,10 @@ enum Order {
     Put(Name, String, Vec<u8>, Sender<Result<(), String>>),
     /// A run's bundle is to be removed.
     Remove(Name),
+    /// What the broker has of runs is to be told.
+    List(Sender<Result<Vec<Leftover>, String>>),
+    /// All that it has of a run is to be removed.
+    Forget(Name, Sender<Result<(), String>>),
 }
 
 /// Where an agent stood last.
@@ -137,13 +142,32 @@ impl Announcer {
     pub fn put(&self, run: &Name, name: &str, bytes: Vec<u8>) -> Result<(), BusError> {
         let (done, put) = channel();
         self.order(Order::Put(run.clone(), name.to_string(), bytes, done));
-        let put = put.recv().unwrap_or_else(|_| Err("the bus is closed".to_string()));
-        put.map_err(|why| BusError::Refused { what: format!("keep the bundle of run {run}"), why })
+        answer(&put).map_err(|why| BusError::Refused { what: format!("keep the bundle of run {run}"), why })
     }
 
     /// Removes a run's bundle.
     pub fn remove(&self, run: &Name) {
         self.order(Order::Remove(run.clone()));
+    }
+
+    /// The runs of which the broker has something.
+    ///
+    /// # Errors
+    /// The broker's.
+    pub fn leftovers(&self) -> Result<Vec<Leftover>, BusError> {
+        let (done, listed) = channel();
+        self.order(Order::List(done));
+        answer(&listed).map_err(|why| BusError::Refused { what: "list what it has of runs".to_string(), why })
+    }
+
+    /// Removes all that the broker has of a run.
+    ///
+    /// # Errors
+    /// The broker's.
+    pub fn forget(&self, run: &Name) -> Result<(), BusError> {
+        let (done, forgotten) = channel();
+        self.order(Order::Forget(run.clone(), done));
+        answer(&forgotten).map_err(|why| BusError::Refused { what: format!("forget run {run}"), why })
     }
 
     /// The agents that were heard, each with its last word.
@@ -164,6 +188,10 @@ impl Announcer {
             _ = orders.send(order);
         }
     }
+}
+
+fn answer<T>(of: &Receiver<Result<T, String>>) -> Result<T, String> {
+    of.recv().unwrap_or_else(|_| Err("the bus is closed".to_string()))
 }
 
 impl Drop for Announcer {
@@ -227,6 +255,8 @@ impl Work {
                     Some(Order::Remove(run)) => {
                         objects::remove(&self.connection.context, (self.signer.fleet(), &run)).await;
                     }
+                    Some(Order::List(done)) => self.list(done),
+                    Some(Order::Forget(run, done)) => self.forget(run, done),
                     None => return self.farewell().await,
                 },
                 heartbeat = heartbeats.next() => match heartbeat {
@@ -258,6 +288,16 @@ impl Work {
         tokio::spawn(async move {
             _ = done.send(objects::put(&context, (&fleet, &run), &name, &bytes).await);
         });
+    }
+
+    fn list(&self, done: Sender<Result<Vec<Leftover>, String>>) {
+        let (context, fleet) = (self.connection.context.clone(), self.signer.fleet().clone());
+        tokio::spawn(async move { done.send(leftovers::list(&context, &fleet).await) });
+    }
+
+    fn forget(&self, run: Name, done: Sender<Result<(), String>>) {
+        let (context, fleet) = (self.connection.context.clone(), self.signer.fleet().clone());
+        tokio::spawn(async move { done.send(leftovers::remove(&context, (&fleet, &run)).await) });
     }
 
     fn hears(&self, subject: &str, payload: &[u8]) {

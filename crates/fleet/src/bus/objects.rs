@@ -7,15 +7,18 @@ use async_nats::jetstream::object_store::{Config, ObjectInfo, ObjectMetadata};
 use async_nats::jetstream::stream::DirectGetErrorKind;
 use tokio::time::timeout;
 
-use super::address::{Name, stream_of};
+use super::address::{Name, run_of_stream, stream_of};
 use super::connection::ANSWER_TIMEOUT;
 use crate::bundle::MAX_BYTES;
 
 /// A bundle of the largest size over a slow network takes this long.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A bundle that nobody removes is gone after this.
+/// A bundle that nobody removes is no more than an empty bucket after this.
 const MAX_AGE: Duration = Duration::from_secs(7 * 86_400);
+
+/// What NATS puts before a bucket's name to name its stream.
+const STREAM_OF_BUCKET: &str = "OBJ_";
 
 /// What a signature adds to a bundle, and more.
 const SIGNATURE_ROOM: usize = 1 << 20;
@@ -54,7 +57,7 @@ pub(super) async fn get(context: &Context, of: (&Name, &Name), name: &str) -> Re
 
 async fn read(context: &Context, of: (&Name, &Name), name: &str) -> Result<Vec<u8>, String> {
     let bucket = stream_of(of.0, of.1);
-    let stream = context.get_stream_no_info(format!("OBJ_{bucket}")).await;
+    let stream = context.get_stream_no_info(format!("{STREAM_OF_BUCKET}{bucket}")).await;
     let stream = stream.map_err(|error| error.to_string())?;
     let next = async |subject: &str, from: u64| {
         let got = stream.direct_get_next_for_subject(subject, Some(from)).await;
@@ -91,8 +94,13 @@ async fn read(context: &Context, of: (&Name, &Name), name: &str) -> Result<Vec<u
     Ok(bytes)
 }
 
+/// The run whose bundle is in the stream of that name.
+pub(super) fn run_of_bucket(fleet: &Name, stream: &str) -> Option<Name> {
+    run_of_stream(fleet, stream.strip_prefix(STREAM_OF_BUCKET)?)
+}
+
 /// Removes it, where it is there.
 pub(super) async fn remove(context: &Context, of: (&Name, &Name)) {
-    // What stays is gone after a week.
+    // What stays is removed by the next controller.
     _ = timeout(ANSWER_TIMEOUT, context.delete_object_store(stream_of(of.0, of.1))).await;
 }

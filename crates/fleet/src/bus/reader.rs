@@ -23,7 +23,7 @@ use super::connection::{ANSWER_TIMEOUT, Broker, BusError, Connection, runtime};
 use super::order::{Order, Piece, Whole};
 use crate::clock::{Exchange, Offset, offset};
 
-/// A stream that nobody removes is gone after this.
+/// What agents tell is gone from the stream after this; the stream itself is there until somebody removes it ([`super::leftovers`]).
 const MAX_AGE: Duration = Duration::from_secs(7 * 86_400);
 
 /// So long the broker knows a message that it has already.
@@ -199,7 +199,7 @@ impl Reader {
     /// Removes the stream from the broker: all of it is safe, or nobody wants it.
     ///
     /// # Errors
-    /// The broker doesn't; it does so itself when the stream is old enough.
+    /// The broker doesn't.
     pub fn remove(self) -> Result<(), BusError> {
         let (done, is_done) = channel();
         let gone = || BusError::NoThread("it has ended".to_string());

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
 use std::time::Duration;
 
 use engine::{Audience, Control, Second};
@@ -178,8 +180,32 @@ fn a_controller_that_was_replaced_is_obeyed_no_more() {
     assert!(ran.seconds.len() >= 8, "{} seconds", ran.seconds.len());
 }
 
-/// Can't keep what another controller would need; what that is.
-struct NoRoom(Option<Handover>);
+/// A controller that stands still when the run is about to begin, and fails when it is let go on.
+struct StandsStill {
+    hands: Sender<Handover>,
+    until: Receiver<()>,
+}
+
+impl Audience for StandsStill {
+    fn second(&mut self, second: &Second<'_>) -> model::Result<()> {
+        panic!("second {} of a run that was not to begin", second.interval.second);
+    }
+}
+
+impl Follower for StandsStill {
+    fn news(&mut self, news: &News) {
+        panic!("{news:?} of a run that was not to begin");
+    }
+
+    fn hands_over(&mut self, handover: &Handover) -> model::Result<()> {
+        self.hands.send(handover.clone()).expect("the test waits for it");
+        _ = self.until.recv();
+        Err(Problem::environment("it stood still").into())
+    }
+}
+
+/// Can't keep what another controller would need.
+struct NoRoom;
 
 impl Audience for NoRoom {
     fn second(&mut self, second: &Second<'_>) -> model::Result<()> {
@@ -192,8 +218,7 @@ impl Follower for NoRoom {
         panic!("{news:?} of a run that was not to begin");
     }
 
-    fn hands_over(&mut self, handover: &Handover) -> model::Result<()> {
-        self.0 = Some(handover.clone());
+    fn hands_over(&mut self, _handover: &Handover) -> model::Result<()> {
         Err(Problem::environment("the disk is full").into())
     }
 }
@@ -211,19 +236,46 @@ fn agents_that_never_began_are_named_by_whoever_takes_over() {
     let _agents = agents(&nats, folder.path(), &["a1"], &key);
     let (mut first, members) = controller(&nats, &key, 1);
     let bundle = bundle(origin.address().into(), load(5, 5.0), BUILD);
-    let mut no_room = NoRoom(None);
-    first.run(&job(&members, &bundle), &Control::default(), &mut no_room).expect_err("it is refused");
-    drop(first);
-    let handover = no_room.0.expect("it was handed over");
-    let claim = Claim::of(2, "the next");
-    let next = Controller::take_over(nats.broker(), key.signer(), claim, &handover);
-    let mut next = next.unwrap_or_else(|problems| panic!("{problems}"));
-    let mut keeps = Keeps { seconds: Vec::new(), news: Vec::new(), on: |_| () };
-    let driven = next.resume(&handover, &Control::default(), &mut keeps);
-    let driven = driven.unwrap_or_else(|problems| panic!("{problems}"));
-    let lost = driven.agents[0].lost.as_deref();
-    assert_eq!(lost, Some("it has no part in the run any more, and has not told its end"));
-    assert_eq!((keeps.seconds.len(), origin.ledger().exchanges.len()), (0, 0), "load went out");
+    let ((hands, handed), (ends, end)) = (channel(), channel::<()>());
+    let mut still = StandsStill { hands, until: end };
+    thread::scope(|scope| {
+        let first = scope.spawn(|| first.run(&job(&members, &bundle), &Control::default(), &mut still));
+        let handover = handed.recv().expect("it is handed over");
+        // One that wants nothing of the agents comes between.
+        let between = Controller::begin(nats.broker(), key.signer(), Claim::of(2, "between"));
+        let heard = between.map(|one| one.wait_for(Duration::from_secs(60), &|heard| heard.len() == 1));
+        assert_eq!(heard.unwrap_or_else(|problems| panic!("{problems}")).len(), 1);
+        let claim = Claim::of(3, "the next");
+        let next = Controller::take_over(nats.broker(), key.signer(), claim, &handover);
+        let mut next = next.unwrap_or_else(|problems| panic!("{problems}"));
+        let mut keeps = Keeps { seconds: Vec::new(), news: Vec::new(), on: |_| () };
+        let driven = next.resume(&handover, &Control::default(), &mut keeps);
+        let driven = driven.unwrap_or_else(|problems| panic!("{problems}"));
+        let lost = driven.agents[0].lost.as_deref();
+        assert_eq!(lost, Some("it has no part in the run any more, and has not told its end"));
+        assert_eq!((keeps.seconds.len(), origin.ledger().exchanges.len()), (0, 0), "load went out");
+        drop(ends);
+        first.join().expect("it ends").expect_err("it was to stand still");
+    });
+}
+
+#[test]
+fn what_the_broker_has_of_others_runs_is_listed_and_can_be_forgotten() {
+    let Some(mut scene) = Scene::begin(load(10, 60.0), 2) else { return };
+    scene.controller.kill();
+    let (next, _) = controller(&scene.nats, &scene.key, 2);
+    let listed = || next.leftovers().unwrap_or_else(|problems| panic!("{problems}"));
+    wait_until(
+        "the run is listed, with what was told",
+        || matches!(&listed()[..], [one] if one.run.as_str() == "r-1" && one.messages > 0),
+    );
+    next.forget(&listed()[0].run).unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(listed(), []);
+    let said = scene.take_over(3).expect_err("it is forgotten").to_string();
+    assert!(said.contains("has nothing of run r-1 any more"), "{said}");
+    // There is no bundle of it, either.
+    let left = Name::of("r-1").expect("a name");
+    next.forget(&left).unwrap_or_else(|problems| panic!("what isn't there can be forgotten: {problems}"));
 }
 
 #[test]
@@ -234,9 +286,13 @@ fn nobody_begins_where_what_another_controller_needs_is_not_kept() {
     let (mut controller, members) = controller(&nats, &key, 1);
     let bundle = bundle(origin.address().into(), load(5, 5.0), BUILD);
     let said = controller
-        .run(&job(&members, &bundle), &Control::default(), &mut NoRoom(None))
+        .run(&job(&members, &bundle), &Control::default(), &mut NoRoom)
         .expect_err("it is refused")
         .to_string();
     assert!(said.contains("the disk is full"), "{said}");
+    drop(controller);
+    let (next, _) = self::controller(&nats, &key, 1);
+    let left = next.leftovers().unwrap_or_else(|problems| panic!("{problems}"));
+    assert_eq!(left, [], "a run that never began takes room");
     assert_eq!(origin.ledger().exchanges.len(), 0, "load went out");
 }

@@ -125,8 +125,8 @@ fn a_fleet_that_ssh_places_drives_a_run_and_leaves_nothing_when_it_is_taken_down
     lab.fleet("status lab").expect(2).says("can't be reached");
 }
 
-/// What is on the broker of runs, while it runs: its streams' folders.
-fn streams(home: &Home) -> Vec<String> {
+/// What is on the broker of fleet `lab` of runs, while it runs: its streams' folders.
+pub(crate) fn streams(home: &Home) -> Vec<String> {
     let folder = home.path().join("fleets/lab/jetstream/jetstream/controller/streams");
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()

@@ -13,6 +13,7 @@ use serde_json::Value as Json;
 use store::{Run, Runs};
 use tempfile::TempDir;
 
+use crate::fleet_placed::streams;
 use crate::standing::Standing;
 use crate::target::null_kit;
 use crate::tool::{Finished, Home, Running, have, wait_for};
@@ -193,6 +194,40 @@ fn a_run_that_is_taken_over_when_its_agents_have_stopped_has_all_that_they_told_
     wait_for("its requests", || (lab.server.served() > asked + 100).then_some(()));
     lab.resume("").expect(2).says("is still under way");
     running.end();
+}
+
+#[test]
+fn what_killed_runs_left_on_the_broker_is_given_back_by_the_next_one_unless_they_can_be_taken_over() {
+    let Some(lab) = Lab::set_up() else { return };
+    let run = lab.killed("60s", "--fleet lab", 1);
+    let of_run = |streams: &[String]| streams.iter().filter(|name| name.ends_with(&run.record().id)).count();
+    // A trial of a study, which nobody takes over.
+    let words =
+        format!("find null --target http://{} --fleet lab --window 5s --catalogue", lab.server.address());
+    let find = lab.home.plimsoll(&words).arg(lab.catalogue.path()).start().until_dropped();
+    // Its stream and its bundle's beside those of the run.
+    wait_for("a trial is under way", || (streams(&lab.home).len() == 4).then_some(()));
+    find.kill();
+    let one = || {
+        let load = "--users 2 --ramp-up 0s --steady 1s --ramp-down 0s";
+        let run = format!("run null --target http://{} {load} --fleet lab --catalogue", lab.server.address());
+        lab.home.plimsoll(&run).arg(lab.catalogue.path()).run()
+    };
+    let next = one();
+    let left = streams(&lab.home);
+    assert!(next.stderr.contains("nobody can take over any more: "), "{next:#?}");
+    assert!(left.len() == 2 && of_run(&left) == 2, "{left:?} {next:#?}");
+    let kept = one();
+    assert!(!kept.stderr.contains("nobody can take over"), "{kept:#?}");
+    // As if the machine had been started anew.
+    let file = run.directory().join("fleet.json");
+    let mut changed: Json =
+        serde_json::from_slice(&fs::read(&file).expect("it is there")).expect("it is JSON");
+    changed["boot_id"] = "another".into();
+    fs::write(&file, changed.to_string()).expect("a file");
+    let last = one();
+    assert!(last.stderr.contains(&run.record().id), "{last:#?}");
+    assert_eq!(streams(&lab.home), [] as [String; 0], "{last:#?}");
 }
 
 #[test]

@@ -93,6 +93,24 @@ impl HandedOver {
     /// # Errors
     /// Why it can't.
     pub(crate) fn check(&self, id: &str) -> Result<Name> {
+        let fleet = self.check_boot(id)?;
+        let own = build()?;
+        if own != self.build {
+            let what = format!(
+                "run {id} was begun by another build of Plimsoll ({}) than this one ({own})",
+                self.build
+            );
+            let why = "a run's controllers and agents are one instrument";
+            return Err(Problem::environment(what).why(why).remedy("the program that began it").into());
+        }
+        Ok(fleet)
+    }
+
+    /// The same, whichever program on this machine.
+    ///
+    /// # Errors
+    /// Why none can.
+    pub(super) fn check_boot(&self, id: &str) -> Result<Name> {
         let kept = format!("begin it anew; what was measured of it: plimsoll show {id}");
         let Some(fleet) = self.fleet() else {
             let what =
@@ -107,15 +125,6 @@ impl HandedOver {
             };
             let why = "the agents' clocks are known against the one that ran there then, and what they are told has its time by it";
             return Err(Problem::environment(what).why(why).remedy(kept).into());
-        }
-        let own = build()?;
-        if own != self.build {
-            let what = format!(
-                "run {id} was begun by another build of Plimsoll ({}) than this one ({own})",
-                self.build
-            );
-            let why = "a run's controllers and agents are one instrument";
-            return Err(Problem::environment(what).why(why).remedy("the program that began it").into());
         }
         Ok(fleet)
     }

@@ -11,6 +11,7 @@ use model::{Plan, Problem, Result, units};
 
 use super::choice::FleetChoice;
 use super::folder::{FleetFolder, Held};
+use super::leftovers;
 use super::placed::PlacedFile;
 use super::roles::Roles;
 use super::standing::{Beside, Observing, StandingFleet};
@@ -68,6 +69,7 @@ pub(super) fn set_up(
     env.interrupt.check()?;
     let claim = Claim::of(held.epoch, &who);
     let controller = Controller::begin(broker, folder.signer()?, claim)?;
+    leftovers::give_back(&controller, env);
     let is_missing = |name: &Name, members: &[Member]| !members.iter().any(|member| member.name == *name);
     let is_enough = |members: &[Member]| {
         env.interrupt.count() > 0 || !expected.iter().any(|name| is_missing(name, members))
