@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
@@ -180,46 +180,22 @@ fn a_controller_that_was_replaced_is_obeyed_no_more() {
     assert!(ran.seconds.len() >= 8, "{} seconds", ran.seconds.len());
 }
 
-/// A controller that stands still when the run is about to begin, and fails when it is let go on.
-struct StandsStill {
-    hands: Sender<Handover>,
-    until: Receiver<()>,
-}
+/// A controller with a run that is not to begin: what it does where it hands the run over.
+struct BeforeAnyGo<F>(F);
 
-impl Audience for StandsStill {
+impl<F> Audience for BeforeAnyGo<F> {
     fn second(&mut self, second: &Second<'_>) -> model::Result<()> {
         panic!("second {} of a run that was not to begin", second.interval.second);
     }
 }
 
-impl Follower for StandsStill {
+impl<F: FnMut(&Handover) -> model::Result<()>> Follower for BeforeAnyGo<F> {
     fn news(&mut self, news: &News) {
         panic!("{news:?} of a run that was not to begin");
     }
 
     fn hands_over(&mut self, handover: &Handover) -> model::Result<()> {
-        self.hands.send(handover.clone()).expect("the test waits for it");
-        _ = self.until.recv();
-        Err(Problem::environment("it stood still").into())
-    }
-}
-
-/// Can't keep what another controller would need.
-struct NoRoom;
-
-impl Audience for NoRoom {
-    fn second(&mut self, second: &Second<'_>) -> model::Result<()> {
-        panic!("second {} of a run that was not to begin", second.interval.second);
-    }
-}
-
-impl Follower for NoRoom {
-    fn news(&mut self, news: &News) {
-        panic!("{news:?} of a run that was not to begin");
-    }
-
-    fn hands_over(&mut self, _handover: &Handover) -> model::Result<()> {
-        Err(Problem::environment("the disk is full").into())
+        (self.0)(handover)
     }
 }
 
@@ -237,9 +213,14 @@ fn agents_that_never_began_are_named_by_whoever_takes_over() {
     let (mut first, members) = controller(&nats, &key, 1);
     let bundle = bundle(origin.address().into(), load(5, 5.0), BUILD);
     let ((hands, handed), (ends, end)) = (channel(), channel::<()>());
-    let mut still = StandsStill { hands, until: end };
+    let mut stands_still = BeforeAnyGo(move |handover: &Handover| {
+        hands.send(handover.clone()).expect("the test waits for it");
+        _ = end.recv();
+        Err(Problem::environment("it stood still").into())
+    });
     thread::scope(|scope| {
-        let first = scope.spawn(|| first.run(&job(&members, &bundle), &Control::default(), &mut still));
+        let first =
+            scope.spawn(|| first.run(&job(&members, &bundle), &Control::default(), &mut stands_still));
         let handover = handed.recv().expect("it is handed over");
         // One that wants nothing of the agents comes between.
         let between = Controller::begin(nats.broker(), key.signer(), Claim::of(2, "between"));
@@ -285,8 +266,9 @@ fn nobody_begins_where_what_another_controller_needs_is_not_kept() {
     let _agents = agents(&nats, folder.path(), &["a1"], &key);
     let (mut controller, members) = controller(&nats, &key, 1);
     let bundle = bundle(origin.address().into(), load(5, 5.0), BUILD);
+    let mut no_room = BeforeAnyGo(|_: &Handover| Err(Problem::environment("the disk is full").into()));
     let said = controller
-        .run(&job(&members, &bundle), &Control::default(), &mut NoRoom)
+        .run(&job(&members, &bundle), &Control::default(), &mut no_room)
         .expect_err("it is refused")
         .to_string();
     assert!(said.contains("the disk is full"), "{said}");
