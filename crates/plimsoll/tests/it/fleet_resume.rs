@@ -205,9 +205,13 @@ fn what_killed_runs_left_on_the_broker_is_given_back_by_the_next_one_unless_they
     let words =
         format!("find null --target http://{} --fleet lab --window 5s --catalogue", lab.server.address());
     let find = lab.home.plimsoll(&words).arg(lab.catalogue.path()).start().until_dropped();
-    // Its stream and its bundle's beside those of the run.
-    wait_for("a trial is under way", || (streams(&lab.home).len() == 4).then_some(()));
+    wait_for("a trial is under way, and has told something", || {
+        let trial = store::under_way(lab.home.path()).ok()??;
+        trial.seconds().is_ok_and(|kept| kept.len() >= 1).then_some(())
+    });
     find.kill();
+    // Its stream and its bundle's beside those of the run.
+    assert_eq!(streams(&lab.home).len(), 4);
     let one = || {
         let load = "--users 2 --ramp-up 0s --steady 1s --ramp-down 0s";
         let run = format!("run null --target http://{} {load} --fleet lab --catalogue", lab.server.address());
