@@ -122,6 +122,7 @@ impl Calls {
         let facts = |tier: &TierJob| TierFacts {
             name: tier.name.clone(),
             background: tier.background_threads.clone(),
+            commits_together: tier.commits_together,
             ..TierFacts::default()
         };
         Ok(Some(Calls {

@@ -90,6 +90,9 @@ pub struct TierJob {
     /// Its program is built from sources in this repository.
     #[serde(default)]
     pub is_built: bool,
+    /// A commit on one of its instances waits until all have it.
+    #[serde(default)]
+    pub commits_together: bool,
     /// The host of its own that it is on, if any.
     #[serde(default)]
     pub own_host: Option<OwnHost>,

@@ -329,6 +329,7 @@ pub(crate) fn tiers(standing: &StandingStack) -> Vec<TierJob> {
         event_loop: tier.event_loop,
         loop_threads: tier.loop_threads.clone(),
         is_built: tier.is_built,
+        commits_together: tier.commits_together,
         own_host: tier.own_host,
     };
     standing.tiers().iter().map(tier).collect()

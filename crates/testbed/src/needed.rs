@@ -150,10 +150,7 @@ pub(crate) fn ports(tier: &PlanTier, kit: &KitManifest) -> Result<Vec<String>> {
 /// # Errors
 /// An `own_loopback` that does not parse or uses a name that is no knob.
 pub(crate) fn loopback(tier: &PlanTier, number: usize, kit: &KitManifest) -> Result<Ipv4Addr> {
-    let Some(own) = &tier.service.instances.own_loopback else { return Ok(Ipv4Addr::LOCALHOST) };
-    let renderer = Renderer::new(&Catalogue::default())?;
-    let (file, context) = (format!("{}/service.toml", tier.folder), context(&tier.values, &kit.needs));
-    let has_own = renderer.worked_out(&file, "instances.own_loopback", own, &context)?.is_true();
+    let has_own = holds("instances.own_loopback", tier.service.instances.own_loopback.as_ref(), tier, kit)?;
     let last = if has_own { u8::try_from(number + 1).unwrap_or(u8::MAX) } else { 1 };
     Ok(Ipv4Addr::new(127, 0, 0, last))
 }
@@ -197,6 +194,22 @@ fn context(values: &Values, needs: &[String]) -> Value {
 }
 
 /// Everything wrong with a service's modules and conditional ports that shows without a workload: each with its line.
+/// Whether a commit on one instance of a tier waits until all of several have it.
+///
+/// # Errors
+/// A `commits_together` that does not parse or uses a name that is no knob.
+pub(crate) fn commits_together(tier: &PlanTier, kit: &KitManifest) -> Result<bool> {
+    holds("instances.commits_together", tier.service.instances.commits_together.as_ref(), tier, kit)
+}
+
+/// What an expression of a tier's service says with the tier's knobs; no, where there is none.
+fn holds(key: &str, expression: Option<&String>, tier: &PlanTier, kit: &KitManifest) -> Result<bool> {
+    let Some(expression) = expression else { return Ok(false) };
+    let renderer = Renderer::new(&Catalogue::default())?;
+    let (file, context) = (format!("{}/service.toml", tier.folder), context(&tier.values, &kit.needs));
+    Ok(renderer.worked_out(&file, key, expression, &context)?.is_true())
+}
+
 pub(crate) fn check(text: &str, file: &str, service: &ServiceManifest) -> Result<()> {
     let renderer = Renderer::new(&Catalogue::default())?;
     let context = context(&setting::resolve(&service.knobs, &Values::new(), "", &mut Vec::new()), &[]);
@@ -225,13 +238,18 @@ pub(crate) fn check(text: &str, file: &str, service: &ServiceManifest) -> Result
         let result = renderer.worked_out(file, "port_when", when, &context);
         result.err().map(Problems::into_vec).unwrap_or_default().into_iter().for_each(wrong);
     }
-    let own_loopback = service.instances.own_loopback.as_ref();
-    let result = own_loopback.map(|own| renderer.worked_out(file, "instances.own_loopback", own, &context));
-    let found = result.and_then(std::result::Result::err).map(Problems::into_vec).unwrap_or_default();
-    problems.extend(found.into_iter().map(|mut problem| {
-        problem.place.line = document::line(text, &["instances", "own_loopback"]);
-        problem.file(file).key("instances.own_loopback")
-    }));
+    let instances = &service.instances;
+    for (name, expression) in
+        [("own_loopback", &instances.own_loopback), ("commits_together", &instances.commits_together)]
+    {
+        let key = format!("instances.{name}");
+        let result = expression.as_ref().map(|one| renderer.worked_out(file, &key, one, &context));
+        let found = result.and_then(std::result::Result::err).map(Problems::into_vec).unwrap_or_default();
+        problems.extend(found.into_iter().map(|mut problem| {
+            problem.place.line = document::line(text, &["instances", name]);
+            problem.file(file).key(key.clone())
+        }));
+    }
     Problems::check(problems)
 }
 

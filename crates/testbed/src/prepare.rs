@@ -17,7 +17,7 @@ use model::{Catalogue, Plan, Problem, Problems, Result, ServerJob, Setting, unit
 use crate::app::{self, AppFiles};
 use crate::host::Addresses;
 use crate::lab::Site;
-use crate::needed::Needed;
+use crate::needed::{self, Needed};
 use crate::port::Claim;
 use crate::program::{self, BuiltServers, Program};
 use crate::ready::{Question, Until};
@@ -64,6 +64,8 @@ pub(crate) struct ReadyTier {
     pub(crate) servers: Vec<ReadyServer>,
     /// What they tell together.
     pub(crate) job: ServerJob,
+    /// A commit on one waits until all have it.
+    pub(crate) commits_together: bool,
 }
 
 /// One instance of a tier's server.
@@ -216,7 +218,9 @@ impl Layout<'_> {
             jobs.push(job);
         }
         self.check_memory(index, renderer, common)?;
-        Ok(ReadyTier { servers, job: status::merged(jobs) })
+        let several = servers.len() > 1;
+        let commits_together = several && needed::commits_together(self.tiers[index], &self.plan.kit)?;
+        Ok(ReadyTier { servers, job: status::merged(jobs), commits_together })
     }
 
     /// Refuses more instances than there is memory for.

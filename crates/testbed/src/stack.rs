@@ -67,6 +67,8 @@ pub struct Tier {
     pub logs: Vec<PathBuf>,
     /// What it tells about itself, and where.
     pub job: ServerJob,
+    /// A commit on one of its instances waits until all have it.
+    pub commits_together: bool,
     /// Beginnings of the names of its threads that serve nobody.
     pub background_threads: Vec<String>,
     /// Its threads are event loops.

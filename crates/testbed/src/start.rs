@@ -438,6 +438,7 @@ impl<'a, 'o> Starting<'a, 'o> {
             files: files.collect(),
             logs: (0..ready.servers.len()).flat_map(|instance| self.logs(index, instance)).collect(),
             job: ready.job.clone(),
+            commits_together: ready.commits_together,
             background_threads: tier.service.background_threads.clone(),
             event_loop: tier.service.event_loop,
             loop_threads: tier.service.loop_threads.clone(),

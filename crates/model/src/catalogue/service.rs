@@ -155,11 +155,19 @@ pub struct Instances {
     /// Where this holds each has an address of its own on this host's loopback, 127.0.0.1, 127.0.0.2 and so on: a minijinja expression
     /// over the knobs. Its `ready` and statuses are at unix sockets.
     pub own_loopback: Option<String>,
+    /// Where this holds a commit on one of several waits until all have it: a minijinja expression over the knobs.
+    pub commits_together: Option<String>,
 }
 
 impl Default for Instances {
     fn default() -> Instances {
-        Instances { max: 1, start: InstanceStart::default(), memory: None, own_loopback: None }
+        Instances {
+            max: 1,
+            start: InstanceStart::default(),
+            memory: None,
+            own_loopback: None,
+            commits_together: None,
+        }
     }
 }
 

@@ -84,6 +84,8 @@ pub(super) struct TierFacts {
     pub(super) name: String,
     /// Beginnings of the names of its threads that serve nobody.
     pub(super) background: Vec<String>,
+    /// A commit on one of its instances waits until all have it.
+    pub(super) commits_together: bool,
     /// Where the program's own variables lie in the memory of each instance.
     pub(super) images: Vec<Range<u64>>,
 }
@@ -175,6 +177,9 @@ impl Block<'_> {
             (kind::UNIX, _) => "socket pair".to_string(),
             (kind::PIPE, _) => "pipe".to_string(),
             (kind::EVENT, _) => "events".to_string(),
+            (kind::FUTEX, _) if self.tier.commits_together && self.has(mark::ON_STACK) => {
+                "other nodes".to_string()
+            }
             (kind::REGULAR_FILE, _) if directory.is_empty() || directory == "/" => name.clone(),
             (kind::REGULAR_FILE, _) => format!("{directory}/{name}"),
             (kind::PATH, _) => name.clone(),
@@ -227,6 +232,10 @@ impl Around for Block<'_> {
         self.has(mark::MAIN)
             || self.tier.background.iter().any(|beginning| self.thread.starts_with(beginning))
     }
+
+    fn commits_together(&self) -> bool {
+        self.tier.commits_together
+    }
 }
 
 #[cfg(test)]
@@ -250,13 +259,16 @@ mod tests {
 
     /// Of a cell in which `several` threads were at once.
     fn meaning_where(several: bool, raw: RawCell, name: &str) -> (Doing, String) {
-        let tier = TierFacts {
-            name: "web".to_string(),
-            background: vec!["ib_".to_string()],
-            ..TierFacts::default()
-        };
+        meaning_in(&tier(), several, raw, name)
+    }
+
+    fn tier() -> TierFacts {
+        TierFacts { name: "web".to_string(), background: vec!["ib_".to_string()], ..TierFacts::default() }
+    }
+
+    fn meaning_in(tier: &TierFacts, several: bool, raw: RawCell, name: &str) -> (Doing, String) {
         let name = (String::new(), name.to_string());
-        let block = Block { raw: &raw, tier: &tier, thread: "worker", name: &name, several };
+        let block = Block { raw: &raw, tier, thread: "worker", name: &name, several };
         let cell = block.cell(&callees());
         (cell.doing, cell.object)
     }
@@ -328,6 +340,10 @@ mod tests {
             "each of several that SLEEP waits on a stack of its own"
         );
         assert_eq!(by_several(commit), Doing::WaitingForDisk, "so do those of a group commit");
+        let of_cluster = TierFacts { commits_together: true, ..tier() };
+        let in_cluster = |raw| meaning_in(&of_cluster, false, raw, "");
+        assert_eq!(in_cluster(commit), (Doing::WaitingForCallee, "other nodes".to_string()));
+        assert_eq!(in_cluster(serving), (Doing::WaitingForLock, String::new()), "a row is another place");
         assert_eq!(plain(RawCell { marks: mark::MAIN, ..blocked(libc::SYS_clock_nanosleep) }), Doing::Idle);
         let file = RawCell { kind: kind::REGULAR_FILE, ..blocked(libc::SYS_flock) };
         assert_eq!(meaning(file, "orders"), (Doing::WaitingForLock, "orders".to_string()));

@@ -247,6 +247,7 @@ impl Tier {
             sockets: tier.sockets.clone(),
             ports: behind.flat_map(|other| other.ports.iter().copied()).collect(),
             background: tier.background_threads.clone(),
+            commits_together: tier.commits_together,
             ..TierContext::default()
         };
         Tier {

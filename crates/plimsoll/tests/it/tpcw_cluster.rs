@@ -64,6 +64,25 @@ fn a_node_that_was_cut_off_comes_back_and_has_what_it_missed() {
 }
 
 #[test]
+fn a_commit_waits_for_the_other_nodes_and_is_not_called_a_wait_for_a_disk() {
+    let slow = OwnHost { delay_us: Some(1_000), ..OwnHost::default() };
+    if !have(STACK) || !host_can_be_made(&slow) {
+        return;
+    }
+    let load = "--size quick --users 10 --mix ordering --ramp-up 2s --steady 12s --ramp-down 0s --param think_time=0.5";
+    let far = "--set db.net.link=metro-2ms --set db.innodb_flush_log_at_trx_commit=0";
+    let words = format!("run tpcw --stack {STACK} {load} {far} --json");
+    let record = judged(|| Home::shared().plimsoll(&words).arg("--qos=p95 < 60s")).json();
+    let signals = || record["signals"].as_array().into_iter().flatten();
+    let of_db = |name: &str| signals().find(|one| one["tier"] == "db" && one["name"] == name);
+    let mean = |name: &str| of_db(name).and_then(|one| one["mean"].as_f64()).unwrap_or(0.0);
+    // Shares of the response time. No log is synced at a commit, and each takes the link's 2 ms once, at least.
+    let (nodes, disk) = (mean("ledger.callee"), mean("ledger.disk"));
+    assert!(nodes > 0.02 && nodes > 4.0 * disk, "for nodes {nodes}, for a disk {disk}");
+    Home::shared().expect_nothing_left();
+}
+
+#[test]
 fn a_link_is_measured_before_and_after_the_users_and_drawn_in_the_report() {
     let stack = "apache-event-fpm-mariadb";
     let slow = OwnHost { delay_us: Some(1_000), ..OwnHost::default() };

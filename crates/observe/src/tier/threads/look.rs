@@ -25,6 +25,8 @@ pub(super) struct TierContext {
     pub(super) images: Vec<Range<u64>>,
     /// Beginnings of the names of its threads that serve nobody.
     pub(super) background: Vec<String>,
+    /// A commit on one of its instances waits until all have it.
+    pub(super) commits_together: bool,
 }
 
 /// A look at a thread, with what is known of its tier.
@@ -148,6 +150,10 @@ impl Around for Look<'_> {
 
     fn serves_nobody(&self) -> bool {
         self.context.masters.contains(&self.id) || self.is_background()
+    }
+
+    fn commits_together(&self) -> bool {
+        self.context.commits_together
     }
 }
 

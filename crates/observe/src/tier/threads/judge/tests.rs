@@ -12,6 +12,7 @@ struct KnownThread {
     queues: Vec<u64>,
     serves: bool,
     serves_nobody: bool,
+    commits_together: bool,
 }
 
 impl Around for KnownThread {
@@ -30,11 +31,21 @@ impl Around for KnownThread {
     fn serves_nobody(&self) -> bool {
         self.serves_nobody
     }
+    fn commits_together(&self) -> bool {
+        self.commits_together
+    }
 }
 
 fn serving_thread() -> KnownThread {
     let things = vec![(3, Thing::Listener), (8, Thing::Served), (9, Thing::Called), (6, Thing::File)];
-    KnownThread { things, polled: None, queues: vec![0x555a_dede_4248], serves: true, serves_nobody: false }
+    KnownThread {
+        things,
+        polled: None,
+        queues: vec![0x555a_dede_4248],
+        serves: true,
+        serves_nobody: false,
+        commits_together: false,
+    }
 }
 
 fn of(line: &str, mut around: KnownThread) -> Doing {
@@ -88,6 +99,11 @@ fn a_thread_of_mariadb_waits_for_a_row_the_log_its_client_or_to_be_used_again() 
     assert_eq!(of(latch, serving_thread()), Doing::WaitingForLock);
     let commit = "202 0x7f705d5ff6a8 0x189 0x0 0x0 0x0 0xffffffff 0x7f705d5feba0 0x7f707aaa3f16";
     assert_eq!(of(commit, serving_thread()), Doing::WaitingForDisk, "another thread writes the log for it");
+    assert_eq!(
+        of(commit, KnownThread { commits_together: true, ..serving_thread() }),
+        Doing::WaitingForCallee,
+        "the other nodes of its cluster get it, too"
+    );
     let sleep = "202 0x7f705d5ff6a8 0x189 0x0 0x7f705d5fecb0 0x0 0xffffffff 0x7f705d5feba0 0x7f707aaa3f16";
     assert_eq!(of(sleep, serving_thread()), Doing::Sleeping, "SLEEP: the same for a time");
     let sync = "75 0x6 0x0 0x0 0x0 0x0 0x0 0x7f705d5feba0 0x7f707aaa3f16";
