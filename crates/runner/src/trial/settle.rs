@@ -18,8 +18,8 @@ const HOPELESS_S: usize = 10;
 const HOPELESS_FAILED_RATIO: f64 = 0.5;
 /// Seconds over which a mean response beyond all limits says that a stack which has not settled so far is behind by far.
 const BEHIND_S: usize = 10;
-/// Pauses have aged when they are older at a window's end than at its beginning by no more than this share of all the users'
-/// time in it, or by this number of standard errors: what Little's law allows for (`analysis::little`).
+/// Users have aged when their pauses are older at a window's end than at its beginning, and their sessions younger, by no more than
+/// this share of their time in it, or by this number of standard errors: what Little's law allows for (`analysis::little`).
 const AGED_RATIO: f64 = 0.02;
 const AGED_STANDARD_ERRORS: f64 = 3.0;
 /// With nothing completed it is, when users spent this share of their time waiting for the stack.
@@ -47,6 +47,8 @@ pub(crate) struct Settling {
     largest_limit_s: Option<f64>,
     /// The longest mean pause of its users; 0 without pauses.
     pause_s: f64,
+    /// The ages of all sessions at the ramp-up's end together.
+    begun_session_age_s: f64,
     /// The seconds after the ramp-up.
     seen: Vec<Seen>,
     /// Those after the minimum warm-up, together: what is said of it before its window is known.
@@ -69,6 +71,11 @@ struct Seen {
     thinking_user_s: f64,
     /// The ages of all pauses at its end together.
     pause_age_s: f64,
+    /// The same of all sessions.
+    session_age_s: f64,
+    sessions_ended: f64,
+    /// Sum of the squares of their durations.
+    session_sum_s2: f64,
     /// Arrivals that had to wait for a user to be free.
     waited: f64,
 }
@@ -77,8 +84,8 @@ impl Settling {
     /// For a ramp-up, a minimum warm-up and a window of these whole seconds.
     pub(crate) fn new(ramp_up_s: u32, min_warm_up_s: u32, window_s: u32) -> Settling {
         let window_s = window_s.max(1);
-        let (largest_limit_s, pause_s, seen, last) = (None, 0.0, Vec::new(), 0);
-        let (ending, partner) = (None, None);
+        let (largest_limit_s, pause_s, begun_session_age_s) = (None, 0.0, 0.0);
+        let (seen, last, ending, partner) = (Vec::new(), 0, None, None);
         let after_warm_up = Steady::new(f64::from(ramp_up_s + min_warm_up_s), f64::INFINITY);
         Settling {
             ramp_up_s,
@@ -86,6 +93,7 @@ impl Settling {
             window_s,
             largest_limit_s,
             pause_s,
+            begun_session_age_s,
             seen,
             after_warm_up,
             last,
@@ -156,17 +164,33 @@ impl Settling {
         ends.then_some(Ending::Unsettled)
     }
 
-    /// The first second from `begin` on from which pauses have not become older, with a whole window after it. Users who were
-    /// stuck in a stack that was behind come back together, all early in their pauses, some time after the ramp-up.
+    /// The first second from `begin` on from which pauses have not become older, and sessions no younger, with a whole window after
+    /// it. Users who were stuck in a stack that was behind are in sessions that began long ago, and come back together, all early in
+    /// their pauses, some time after the ramp-up.
     fn aged_from(&self, begin: u32) -> Option<u32> {
         let last = (self.seen.len() as u32).checked_sub(self.window_s)?;
-        let now = self.seen.last()?;
+        (begin..=last).find(|from| self.pauses_have_aged(*from, last) && self.sessions_are_over(*from, last))
+    }
+
+    /// What is allowed is told by the last window, which begins at `last`.
+    fn pauses_have_aged(&self, from: u32, last: u32) -> bool {
+        let Some(now) = self.seen.last().filter(|_| self.pause_s > 0.0) else { return true };
         let user_s: f64 = self.seen[last as usize..].iter().map(|one| one.user_s).sum();
         // Pauses are about exponential, so that their age has the deviation of its mean, at either end.
-        let error_s = self.pause_s * (2.0 * now.thinking_user_s).sqrt();
-        let allowed_s = (AGED_RATIO * user_s).max(AGED_STANDARD_ERRORS * error_s);
-        let has_aged = |from: &u32| now.pause_age_s - self.seen[*from as usize].pause_age_s <= allowed_s;
-        (begin..=last).find(|from| self.pause_s <= 0.0 || has_aged(from))
+        let allowed_s = allowed_s(user_s, self.pause_s, now.thinking_user_s);
+        now.pause_age_s - self.seen[from as usize].pause_age_s <= allowed_s
+    }
+
+    /// Likewise: those that were under way before the second `from` are counted whole, and took place in the window in part only.
+    fn sessions_are_over(&self, from: u32, last: u32) -> bool {
+        let window = &self.seen[last as usize..];
+        let sum = |of: fn(&Seen) -> f64| window.iter().map(of).sum::<f64>();
+        let (ended, busy_user_s) = (sum(|one| one.sessions_ended), sum(|one| one.busy_user_s));
+        let Some(now) = self.seen.last().filter(|_| ended > 0.0) else { return true };
+        let session_s = (sum(|one| one.session_sum_s2) / ended).sqrt();
+        let allowed_s = allowed_s(busy_user_s, session_s, busy_user_s / window.len() as f64);
+        let before = from.checked_sub(1).map(|second| self.seen[second as usize].session_age_s);
+        before.unwrap_or(self.begun_session_age_s) - now.session_age_s <= allowed_s
     }
 
     /// Of two that take turns both are to say the same of the same seconds: neither ends for this.
@@ -197,6 +221,7 @@ impl Pace for Settling {
         let mut events = Vec::new();
         if number + 1 == ramp_up_s {
             events.push(phase(f64::from(ramp_up_s), "every user has begun"));
+            self.begun_session_age_s = second.interval.session_age_s;
         }
         if number < ramp_up_s || self.ending.is_some() {
             return Pacing { events, ..Pacing::default() };
@@ -237,6 +262,12 @@ impl Pace for Settling {
     }
 }
 
+/// How far the ages of that number of users may be apart at the two ends of a window in which they spent `user_s`, where the age of
+/// one has the deviation `age_s`.
+fn allowed_s(user_s: f64, age_s: f64, users: f64) -> f64 {
+    (AGED_RATIO * user_s).max(AGED_STANDARD_ERRORS * age_s * (2.0 * users).sqrt())
+}
+
 fn ending_events(ending: Ending, from_s: f64, to_s: f64) -> Vec<Event> {
     match ending {
         Ending::Settled(_) => {
@@ -257,6 +288,9 @@ impl Seen {
             user_s: interval.busy_user_s + interval.thinking_user_s,
             thinking_user_s: interval.thinking_user_s,
             pause_age_s: interval.think_age_s,
+            session_age_s: interval.session_age_s,
+            sessions_ended: interval.sessions_ended as f64,
+            session_sum_s2: interval.session_sum_s2,
             waited: interval.arrivals_waited as f64,
             ..Seen::default()
         };
@@ -295,14 +329,14 @@ mod tests {
 
     /// Drives through `like(second of the run)` until the trial ends; says where, and at which second.
     fn ended(settling: Settling, like: impl Fn(u32) -> Like) -> (Ending, (u32, u32)) {
-        ended_with_ages(settling, like, |_| 0.0)
+        ended_with(settling, like, |_| ())
     }
 
-    /// The same with the ages of all pauses at each second's end.
-    fn ended_with_ages(
+    /// The same with more in each second.
+    fn ended_with(
         mut settling: Settling,
         like: impl Fn(u32) -> Like,
-        pause_age_s: impl Fn(u32) -> f64,
+        more: impl Fn(&mut Interval),
     ) -> (Ending, (u32, u32)) {
         let names = [OperationName { kind: OperationKind::Operation, name: "Browse".into() }];
         for number in 0..200 {
@@ -313,7 +347,7 @@ mod tests {
             let mut interval = Interval::empty(number);
             interval.busy_user_s = if completed == 0 { 10.0 } else { 5.0 };
             interval.thinking_user_s = 10.0 - interval.busy_user_s;
-            interval.think_age_s = pause_age_s(number);
+            more(&mut interval);
             interval.operations.push(row);
             let pacing = settling.second(&Second { interval: &interval, names: &names, evidence: &[] });
             let (words, done) = settling.words();
@@ -358,15 +392,36 @@ mod tests {
     #[test]
     fn users_who_were_all_early_in_their_pauses_have_aged_before_a_steady_state_begins() {
         let calm = |second: u32| (100 + u64::from(7 * second % 5), 0, 10 + u64::from(5 * second % 3));
-        let young = |second: u32| f64::from(second.min(15));
-        let begin = |settling: Settling| ended_with_ages(settling, calm, young).1;
+        let young = |second: &mut Interval| second.think_age_s = f64::from(second.second.min(15));
+        let begin = |settling: Settling| ended_with(settling, calm, young).1;
         let (from, to) = begin(Settling::new(2, 0, 20).with_pauses(1.0));
         // Three standard errors of five pauses of 1 s are 9.5 s.
         assert!(from >= 6 && to - from >= 20 && to < 2 + 40, "{from} to {to}");
         assert!(begin(Settling::new(2, 0, 20)).0 < 6, "of users without pauses nothing ages");
-        let never =
-            ended_with_ages(Settling::new(2, 0, 20).with_pauses(1.0), calm, |second| f64::from(10 * second));
+        let never = ended_with(Settling::new(2, 0, 20).with_pauses(1.0), calm, |second| {
+            second.think_age_s = f64::from(10 * second.second);
+        });
         assert!(matches!(never, (Ending::Settled(_), (_, 42))), "Little's law says so then: {never:?}");
+    }
+
+    #[test]
+    fn sessions_that_were_stuck_in_a_cold_stack_are_over_before_a_steady_state_begins() {
+        let calm = |second: u32| (100 + u64::from(7 * second % 5), 0, 10 + u64::from(5 * second % 3));
+        // Of sessions that take 10 ms some are under way since the first second, and end in that one.
+        let begin = |last: u32| {
+            let sessions = |second: &mut Interval| {
+                (0..100).for_each(|_| second.session_ended(0.01));
+                second.session_age_s =
+                    if second.second < last { 10.0 * f64::from(second.second) } else { 0.05 };
+                if second.second == last {
+                    (0..4).for_each(|_| second.session_ended(f64::from(last)));
+                }
+            };
+            ended_with(Settling::new(2, 0, 20), calm, sessions).1
+        };
+        let (from, to) = begin(9);
+        assert!(from == 10 && to - from >= 20, "they are counted whole in second 9: {from} to {to}");
+        assert!(begin(1).0 < 6, "over before every user has begun");
     }
 
     #[test]
