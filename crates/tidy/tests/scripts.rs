@@ -380,6 +380,14 @@ fn studies_without_a_page_come_first_and_what_is_not_measured_is_named_with_the_
 }
 
 #[test]
+fn a_study_that_would_end_only_just_in_time_by_its_plan_is_not_begun() {
+    let machine = measuring(0, "completed");
+    let said = machine.run("results.sh", &["--hours", "0.1", "sun-2008-table3"]);
+    assert!(said.out.contains("sun-2008-table3: no time left for its 5 min\n"), "5 min of 6: {said:?}");
+    assert!(!machine.calls().contains("plimsoll sweep "), "{}", machine.calls());
+}
+
+#[test]
 fn a_study_that_was_interrupted_is_gone_on_with_and_one_that_lacks_its_page_alone_is_not_measured_again() {
     let machine = measuring(105, "interrupted");
     let said = machine.run("results.sh", &["sun-2008-table3", "sun-2008-uploads"]);
