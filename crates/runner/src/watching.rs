@@ -2,6 +2,7 @@
 //! at itself.
 
 mod far;
+mod job;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -22,6 +23,8 @@ use testbed::Helping;
 
 use crate::environment::{Environment, Settings};
 use crate::standing_stack::StandingStack;
+
+pub(crate) use self::job::tiers;
 
 /// How long the observer may take to be ready, and to end.
 const READY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -248,7 +251,7 @@ impl Observer {
         let helper = settings.helpers.observer(OBSERVERS, &plan.placement.generator);
         let mut observer = Observer::open(standing.help(&helper).map_err(said)?).map_err(said)?;
         let (calls, abort_on) = (settings.calls, settings.abort_on.clone());
-        let job = serde_json::to_string(&Job { calls, abort_on, ..job(plan, standing, more) })
+        let job = serde_json::to_string(&Job { calls, abort_on, ..job::of_run(plan, standing, more) })
             .map_err(|error| error.to_string())?;
         observer.tell(&job)?;
         let first = observer.wait(READY_TIMEOUT)?;
@@ -315,35 +318,6 @@ fn follow(output: ChildStdout) -> Result<Receiver<Answer>> {
     let thread = thread::Builder::new().name("watching".to_string()).spawn(read);
     thread.map_err(|error| Problem::environment(format!("failed to start a thread: {error}")))?;
     Ok(answers)
-}
-
-/// A stack's tiers, to be watched.
-pub(crate) fn tiers(standing: &StandingStack) -> Vec<TierJob> {
-    let tier = |tier: &testbed::Tier| TierJob {
-        name: tier.name.clone(),
-        cgroup: tier.cgroup.clone(),
-        pids: tier.pids.clone(),
-        ports: tier.ports.values().copied().collect(),
-        sockets: tier.sockets.values().cloned().collect(),
-        background_threads: tier.background_threads.clone(),
-        event_loop: tier.event_loop,
-        loop_threads: tier.loop_threads.clone(),
-        is_built: tier.is_built,
-        commits_together: tier.commits_together,
-        own_host: tier.own_host,
-    };
-    standing.tiers().iter().map(tier).collect()
-}
-
-fn job(plan: &Plan, standing: &StandingStack, more: Job) -> Job {
-    Job {
-        tiers: tiers(standing),
-        carriers: standing.carrier().into_iter().chain(standing.fleet_jobs()).collect(),
-        generator: std::process::id(),
-        stack_cpus: plan.placement.stack.clone(),
-        servers: standing.tiers().iter().map(|tier| tier.job.clone()).collect(),
-        ..more
-    }
 }
 
 #[cfg(test)]
