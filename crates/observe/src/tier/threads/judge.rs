@@ -119,8 +119,8 @@ fn of_poll(call: &Call, around: &mut impl Around) -> Doing {
 /// `FUTEX_WAIT`, which glibc's mutexes and InnoDB's latches use, is a lock. Condition variables and semaphores wait
 /// with a bit set: for work, when many wait at one place; else for what the thread needs to go on, a row lock for
 /// example. One on its own stack, or among its own variables behind it, is InnoDB's group commit, which MariaDB 10.11 waits for without a
-/// bit set: until another thread has written the log. A node of a Galera cluster waits in the same way until the others have what it commits, and
-/// the write of its own log can't be told from that. With a timeout it is a sleep that can be ended early, as SLEEP of SQL.
+/// bit set: until another thread has written the log. A node of a Galera cluster waits in the same way until the others have what it
+/// commits, and the write of its own log can't be told from that. With a timeout it is a sleep that can be ended early, as SLEEP of SQL.
 fn of_futex(call: &Call, around: &mut impl Around) -> Doing {
     let [address, operation, _, timeout, ..] = call.args;
     let (private, command) = (operation & PRIVATE != 0, operation & COMMAND);
