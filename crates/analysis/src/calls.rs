@@ -10,8 +10,6 @@ use model::record::calls::{
 };
 use model::record::diagnosis::Doing;
 
-use crate::series::SeriesSeen;
-use crate::signals::names::CPU;
 use crate::stacks::StackSums;
 use crate::steady::Steady;
 
@@ -44,6 +42,8 @@ struct TierSums {
     counts: BTreeMap<(String, String), (u64, f64)>,
     /// CPU seconds of the time in which calls were counted, taken as the same part of each step's.
     counted_running_s: f64,
+    /// CPU seconds as counted and as the tier's cgroup says, of the steps that have both.
+    both_cpu_s: Option<(f64, f64)>,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -63,9 +63,7 @@ impl Sum {
 
 /// What the machine tells of the same time.
 #[derive(Debug, Clone, Copy)]
-pub struct CallsBeside<'a> {
-    /// The run's series.
-    pub series: &'a [SeriesSeen],
+pub struct CallsBeside {
     /// Operations completed in the steady state.
     pub completed: u64,
     /// The machine's CPUs.
@@ -104,6 +102,10 @@ impl CallSums {
             let tier = self.tiers.entry(lives.tier.clone()).or_default();
             tier.lived_s += lives.lived_s;
             tier.thread_s += lives.threads as f64 * step.took_s;
+            if let Some(cpu_s) = lives.cgroup_cpu_s {
+                let both = tier.both_cpu_s.get_or_insert((0.0, 0.0));
+                *both = (both.0 + running_s(step, &lives.tier), both.1 + cpu_s);
+            }
         }
         for count in &step.counts {
             let tier = self.tiers.entry(count.tier.clone()).or_default();
@@ -121,17 +123,16 @@ impl CallSums {
     }
 
     /// The ledger; absent where the kernel counted nothing.
-    pub fn ledger(self, beside: CallsBeside<'_>) -> Option<CallLedger> {
+    pub fn ledger(self, beside: CallsBeside) -> Option<CallLedger> {
         let length_s = self.length_s;
         if length_s <= 0.0 || self.tiers.is_empty() {
             return None;
         }
-        let waits = self.tiers.iter().flat_map(|(name, tier)| tier.waits(name, length_s, beside.completed));
-        let tables = self.tiers.iter().map(|(name, tier)| {
-            let of_tier = |one: &&SeriesSeen| one.tier.as_ref() == Some(name) && one.name == CPU;
-            let cores = beside.series.iter().find(of_tier).and_then(|one| one.mean);
-            tier.table(name, length_s, self.counted_s, cores)
-        });
+        // Of the time in which was counted: the first seconds may be missing.
+        let steady_s = self.span_s.1 - self.span_s.0;
+        let completed = beside.completed as f64 * length_s / steady_s;
+        let waits = self.tiers.iter().flat_map(|(name, tier)| tier.waits(name, length_s, completed));
+        let tables = self.tiers.iter().map(|(name, tier)| tier.table(name, length_s, self.counted_s));
         Some(CallLedger {
             length_s,
             counted_ratio: (self.counted_s / length_s).min(1.0),
@@ -162,7 +163,7 @@ impl TierSums {
         self.blocks.entry(kind).or_default().entry(time.cell.object.clone()).or_default().add(sum);
     }
 
-    fn waits(&self, from: &str, length_s: f64, completed: u64) -> Vec<WaitEdge> {
+    fn waits(&self, from: &str, length_s: f64, completed: f64) -> Vec<WaitEdge> {
         let mut edges: BTreeMap<&str, Sum> = BTreeMap::new();
         for (kind, objects) in self.blocks.iter().filter(|(kind, _)| kind.doing == Doing::WaitingForCallee) {
             objects.values().for_each(|sum| edges.entry(&kind.object).or_default().add(*sum));
@@ -171,13 +172,13 @@ impl TierSums {
             from: from.to_string(),
             to: to.to_string(),
             threads: sum.s / length_s,
-            s_per_operation: (completed > 0).then(|| sum.s / completed as f64),
+            s_per_operation: (completed > 0.0).then(|| sum.s / completed),
             blocks_per_s: sum.count as f64 / length_s,
         };
         edges.into_iter().map(edge).collect()
     }
 
-    fn table(&self, tier: &str, length_s: f64, counted_s: f64, cores: Option<f64>) -> TierCalls {
+    fn table(&self, tier: &str, length_s: f64, counted_s: f64) -> TierCalls {
         let mut doing: Vec<DoingThreads> = self
             .doing
             .iter()
@@ -185,14 +186,13 @@ impl TierSums {
             .collect();
         doing.sort_by(|one, other| other.threads.total_cmp(&one.threads));
         let all_s: f64 = self.doing.values().sum();
-        let running = self.doing.get(&Doing::Running).copied().unwrap_or(0.0) / length_s;
         TierCalls {
             tier: tier.to_string(),
             threads: self.thread_s / length_s,
             doing,
             closes_ratio: if self.lived_s > 0.0 { all_s / self.lived_s } else { 1.0 },
             kernel_ratio: self.kernel_ratio(),
-            cpu_agrees_ratio: cores.filter(|cores| *cores > 0.0).map(|cores| running / cores),
+            cpu_agrees_ratio: self.both_cpu_s.filter(|both| both.1 > 0.0).map(|both| both.0 / both.1),
             rows: self.rows(counted_s),
         }
     }
@@ -229,6 +229,13 @@ impl TierSums {
         }
         rows
     }
+}
+
+/// CPU seconds that the threads of a tier took in a step.
+fn running_s(step: &CallStep, tier: &str) -> f64 {
+    let running =
+        step.times.iter().filter(|time| time.cell.tier == tier && time.cell.doing == Doing::Running);
+    running.map(|time| time.s).sum()
 }
 
 fn key(row: &CallRow) -> (String, String) {
@@ -300,7 +307,12 @@ mod tests {
             at_s,
             took_s: 1.0,
             counted_s: 0.25,
-            lives: vec![ThreadLives { tier: "app".to_string(), threads: 4, lived_s: 4.0 }],
+            lives: vec![ThreadLives {
+                tier: "app".to_string(),
+                threads: 4,
+                lived_s: 4.0,
+                cgroup_cpu_s: Some(0.8),
+            }],
             times: vec![
                 time(Doing::Running, "", "", 200, 1.0),
                 time(Doing::WaitingForCpu, "", "", 200, 0.5),
@@ -317,7 +329,7 @@ mod tests {
     fn ledger() -> CallLedger {
         let mut sums = CallSums::of(&steady());
         (0..15).for_each(|second| sums.add(&step(f64::from(second))));
-        sums.ledger(CallsBeside { series: &[], completed: 1_000, cpus: 2 }).expect("it counted")
+        sums.ledger(CallsBeside { completed: 1_000, cpus: 2 }).expect("it counted")
     }
 
     #[test]
@@ -357,7 +369,7 @@ mod tests {
         step.counts = vec![counted("helper", "openat", 20, 4e-4), counted("php", "openat", 100, 1e-4)];
         let mut sums = CallSums::of(&steady());
         sums.add(&step);
-        let ledger = sums.ledger(CallsBeside { series: &[], completed: 0, cpus: 2 }).expect("it counted");
+        let ledger = sums.ledger(CallsBeside { completed: 0, cpus: 2 }).expect("it counted");
         let rows = ledger.tiers[0].rows.iter().filter(|row| row.call == "openat");
         let mut rates: Vec<_> = rows.map(|row| (row.thread.as_str(), row.calls_per_s, row.blocks)).collect();
         rates.sort_by_key(|(thread, ..)| *thread);
@@ -373,13 +385,22 @@ mod tests {
     }
 
     #[test]
+    fn a_ledger_that_begins_late_says_the_same_of_an_operation() {
+        let mut sums = CallSums::of(&steady());
+        (6..9).for_each(|second| sums.add(&step(f64::from(second))));
+        let ledger = sums.ledger(CallsBeside { completed: 1_000, cpus: 2 }).expect("it counted");
+        let of_operation_s = ledger.waits[0].s_per_operation.expect("operations were completed");
+        assert!((of_operation_s - 0.01).abs() < 1e-12, "{of_operation_s}");
+    }
+
+    #[test]
     fn of_many_kinds_of_blocks_the_last_row_is_the_sum_of_the_rest() {
         let mut step = step(5.0);
         let names: Vec<String> = (0..30).map(|number| format!("call{number}")).collect();
         step.times = names.iter().map(|call| time(Doing::WaitingForDisk, call, "x", 1, 0.1)).collect();
         let mut sums = CallSums::of(&steady());
         sums.add(&step);
-        let ledger = sums.ledger(CallsBeside { series: &[], completed: 0, cpus: 2 }).expect("it counted");
+        let ledger = sums.ledger(CallsBeside { completed: 0, cpus: 2 }).expect("it counted");
         let blocked: Vec<&CallRow> = ledger.tiers[0].rows.iter().filter(|row| row.blocks > 0).collect();
         assert_eq!(blocked.len(), MAX_ROWS);
         let last = blocked.last().expect("there are rows");
@@ -389,8 +410,23 @@ mod tests {
     }
 
     #[test]
+    fn the_cgroups_cpu_time_is_held_against_that_of_the_same_steps_only() {
+        let mut unread = step(5.0);
+        unread.lives[0].cgroup_cpu_s = None;
+        unread.times[0].s = 3.0;
+        let ratio = |steps: &[&CallStep]| {
+            let mut sums = CallSums::of(&steady());
+            steps.iter().for_each(|step| sums.add(step));
+            sums.ledger(CallsBeside { completed: 0, cpus: 2 }).expect("it counted").tiers[0].cpu_agrees_ratio
+        };
+        let (read, outside) = (step(6.0), step(1_000.0));
+        assert_eq!(ratio(&[&read, &unread, &outside]), Some(1.25), "1 s by count and 0.8 s by the cgroup");
+        assert_eq!(ratio(&[&unread]), None);
+    }
+
+    #[test]
     fn without_steps_there_is_no_ledger() {
-        let none = CallSums::of(&steady()).ledger(CallsBeside { series: &[], completed: 1, cpus: 2 });
+        let none = CallSums::of(&steady()).ledger(CallsBeside { completed: 1, cpus: 2 });
         assert_eq!(none, None);
     }
 }

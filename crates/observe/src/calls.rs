@@ -31,6 +31,7 @@ use model::record::calls::{Aborted, CallCount, CallStep, Cell, CellTime, Core, T
 use crate::cgroup;
 use crate::job::{CallCounting, Job, TierJob};
 use crate::points::Points;
+use crate::reread::Reread;
 use crate::tier::image;
 use classify::{Block, Callees, TierFacts, kind};
 use kernel::{Followed, Kernel, monotonic_ns};
@@ -58,6 +59,8 @@ pub(crate) const OTHERS: &str = "others";
 pub(crate) struct Calls {
     kernel: Kernel,
     jobs: Vec<TierJob>,
+    /// Their cgroups' `cpu.stat`: what the kernel says of the same CPU time by another way.
+    groups: Vec<Option<Reread>>,
     facts: Vec<TierFacts>,
     callees: Callees,
     room: Room,
@@ -90,6 +93,8 @@ struct Readings {
     cells: HashMap<RawCell, RawSum>,
     calls: HashMap<RawCall, RawSum>,
     lived_ns: Vec<u64>,
+    /// CPU seconds of each tier's cgroup, where it says so.
+    cgroup_cpu_s: Vec<Option<f64>>,
     lost: model::record::calls::Lost,
 }
 
@@ -119,6 +124,7 @@ impl Calls {
         let mut kernel = Kernel::load(&followed, room)?;
         // Where the clocks can't be had, only waits are sampled.
         _ = kernel.sample_cpus(TICKS_PER_S);
+        let cpu_stat = |tier: &TierJob| Reread::open(tier.cgroup.as_ref()?.join("cpu.stat"));
         let facts = |tier: &TierJob| TierFacts {
             name: tier.name.clone(),
             background: tier.background_threads.clone(),
@@ -127,6 +133,7 @@ impl Calls {
         };
         Ok(Some(Calls {
             kernel,
+            groups: jobs.iter().map(cpu_stat).collect(),
             facts: jobs.iter().map(facts).collect(),
             jobs,
             callees,
@@ -170,6 +177,7 @@ impl Calls {
         let now = Readings {
             lived_ns: self.kernel.lived_ns()?,
             cells: self.kernel.cells()?,
+            cgroup_cpu_s: self.groups.iter_mut().map(cgroup_cpu_s).collect(),
             calls: self.kernel.calls()?,
             lost: self.kernel.lost()?,
         };
@@ -262,10 +270,12 @@ impl Calls {
         self.stacks.follow(&mut self.kernel, &meant.waits, (meant.waited_s, took_s))?;
         let lives = self.facts.iter().enumerate().map(|(tier, facts)| {
             let lived_ns = |readings: &Readings| readings.lived_ns.get(tier).copied().unwrap_or(0);
+            let cpu_s = |readings: &Readings| readings.cgroup_cpu_s.get(tier).copied().flatten();
             ThreadLives {
                 tier: facts.name.clone(),
                 threads: threads.get(tier).copied().unwrap_or(0),
                 lived_s: seconds(lived_ns(&self.before).saturating_sub(lived_ns(last))),
+                cgroup_cpu_s: cpu_s(last).zip(cpu_s(&self.before)).map(|(then_s, now_s)| now_s - then_s),
             }
         });
         let counts = growth(&last.calls, &self.before.calls).into_iter().filter_map(|(raw, sum)| {
@@ -408,6 +418,11 @@ fn time(cell: Cell, sum: &RawSum) -> CellTime {
 
 fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
+}
+
+fn cgroup_cpu_s(cpu_stat: &mut Option<Reread>) -> Option<f64> {
+    let (user_s, system_s) = cgroup::parse_cpu_stat(cpu_stat.as_mut()?.text()?)?;
+    Some(user_s + system_s)
 }
 
 fn own_cpu_s() -> f64 {

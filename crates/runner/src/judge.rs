@@ -60,14 +60,31 @@ pub(crate) fn series_seen(run: &Run, steady: &Steady, early: &Steady) -> Result<
 /// what a JVM's threads were at.
 /// Steps are read one by one. `completed` is the number of operations of the steady state.
 fn fill_in_beside(case: &Case<'_>, completed: u64, record: &mut RunRecord) -> Result<()> {
-    let Case { run, series, steady, .. } = *case;
+    let Case { run, steady, .. } = *case;
     let mut sums = CallSums::of(steady);
-    run.each_call_step(|step| sums.add(&step))?;
+    let mut read_s = None;
+    run.each_call_step(|step| {
+        read_s = Some((read_s.map_or(step.at_s, |(first_s, _)| first_s), step.at_s));
+        sums.add(&step);
+    })?;
     let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    record.calls = sums.ledger(CallsBeside { series, completed, cpus });
+    record.calls = sums.ledger(CallsBeside { completed, cpus });
+    if record.calls.is_none() {
+        record.unseen.extend(read_s.and_then(|read_s| uncounted(read_s, steady.span_s())));
+    }
     record.statements = analysis::statements(&run.statements_seen()?, &run.statement_facts()?, steady);
     record.threads = analysis::threads(&run.threads_seen()?, steady);
     Ok(())
+}
+
+/// What a run lacks whose calls were counted at other times than in its steady state, where it has one.
+fn uncounted((first_s, last_s): (f64, f64), (from_s, to_s): (f64, f64)) -> Option<String> {
+    (to_s - from_s >= 1.0).then(|| {
+        format!(
+            "what calls the tiers' threads wait in: the kernel's count was read from {first_s:.0} to {last_s:.0} s of the run, and \
+             never within the steady state, {from_s:.0} to {to_s:.0} s; try a longer --steady"
+        )
+    })
 }
 
 /// Fills in where the time went, by the tiers' and the users' figures of the seconds that count.
@@ -326,4 +343,22 @@ fn alarms(plan: &Plan, seen: &[LogAlarm]) -> Vec<LogAlarm> {
     let held = |tier: &str| plan.injections().iter().any(|injection| injection.tier() == Some(tier));
     let told = |alarm: &LogAlarm| LogAlarm { invalid: alarm.invalid && !held(&alarm.tier), ..alarm.clone() };
     seen.iter().map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_that_was_never_read_in_the_steady_state_is_missed_where_there_is_one() {
+        let said = |to_s: f64| uncounted((3.0, 27.2), (10.0, to_s));
+        assert_eq!(
+            said(22.0).as_deref(),
+            Some(
+                "what calls the tiers' threads wait in: the kernel's count was read from 3 to 27 s of the run, and never within \
+                 the steady state, 10 to 22 s; try a longer --steady"
+            )
+        );
+        assert_eq!(said(10.5), None, "a run that ended before it has other reasons");
+    }
 }

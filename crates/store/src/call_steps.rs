@@ -230,7 +230,12 @@ mod tests {
         CallStep {
             at_s,
             took_s: 1.0,
-            lives: vec![ThreadLives { tier: "web".to_string(), threads: 2, lived_s: 2.0 }],
+            lives: vec![ThreadLives {
+                tier: "web".to_string(),
+                threads: 2,
+                lived_s: 2.0,
+                cgroup_cpu_s: None,
+            }],
             stacks: vec![StackTime { stack: stack.clone(), s: 0.4, samples: 4 }],
             slow: vec![SlowWait { stack, at_s, s: 0.3 }],
             times: vec![CellTime { cell, count: 3, s: 0.5, max_s: 0.3 }],

@@ -46,6 +46,9 @@ pub struct ThreadLives {
     pub threads: u64,
     /// Sum of the parts of their lifetimes that lie in the step, in seconds, by the kernel's times of their starts and ends.
     pub lived_s: f64,
+    /// CPU seconds that the tier's cgroup used between the same two readings; absent where it couldn't be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cgroup_cpu_s: Option<f64>,
 }
 
 /// How long threads did it.
@@ -167,7 +170,7 @@ pub struct TierCalls {
     pub doing: Vec<DoingThreads>,
     /// Sum of what they did divided by the sum of their lifetimes: 1 when nothing is missing or counted twice.
     pub closes_ratio: f64,
-    /// Their CPU time divided by what the tier's cgroup says; absent where it has none.
+    /// Their CPU time divided by what the tier's cgroup says of the same time; absent where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_agrees_ratio: Option<f64>,
     /// The share of their CPU time that was in calls of the kernel; absent where calls were not counted. Page faults and

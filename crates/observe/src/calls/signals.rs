@@ -150,7 +150,8 @@ mod tests {
     }
 
     fn figures_with(times: Vec<CellTime>, loops: Loops<'_>) -> Vec<(String, f64)> {
-        let lives = vec![ThreadLives { tier: "web".to_string(), threads: 2, lived_s: 2.0 }];
+        let lives =
+            vec![ThreadLives { tier: "web".to_string(), threads: 2, lived_s: 2.0, cgroup_cpu_s: None }];
         let step = CallStep { at_s: 2.0, took_s: 2.0, lives, times, ..CallStep::default() };
         let mut points = Points::at(2.0);
         add(&step, |name| name != "db", |_| loops, &mut points);
@@ -233,7 +234,8 @@ mod tests {
             cpu_s,
         };
         let counts = vec![count("execve", 20, 0.01), count("clone", 30, 0.06), count("vfork", 10, 0.02)];
-        let lives = vec![ThreadLives { tier: "web".to_string(), threads: 2, lived_s: 2.0 }];
+        let lives =
+            vec![ThreadLives { tier: "web".to_string(), threads: 2, lived_s: 2.0, cgroup_cpu_s: None }];
         let mut step = CallStep { took_s: 2.0, counted_s: 0.5, lives, counts, ..CallStep::default() };
         let figure = |step: &CallStep, name: &str| {
             let mut points = Points::at(2.0);
