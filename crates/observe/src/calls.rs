@@ -190,8 +190,10 @@ impl Calls {
             }
         };
         self.make_room(&last)?;
+        // By what each reading costs: getting to know a program's functions would leave a short run without another one.
+        let price_s = own_cpu_s() - before_s - self.stacks.take_once_s();
         // What is due once a second is not late by a hair.
-        self.pause_s = ((own_cpu_s() - before_s) / BUDGET - 0.5).clamp(0.0, 60.0);
+        self.pause_s = (price_s / BUDGET - 0.5).clamp(0.0, 60.0);
         Ok(step)
     }
 

@@ -180,6 +180,11 @@ impl Stacks {
         Ok(())
     }
 
+    /// CPU seconds since the last call that will not be spent again: programs' files are read once.
+    pub(super) fn take_once_s(&mut self) -> f64 {
+        self.programs.take_reading_s()
+    }
+
     fn stack(&mut self, sample: &RawSample, cell: Cell, around: &Around<'_>) -> Stack {
         let frames = if sample.address > 0 {
             self.programs.frames(sample.process, sample.address)

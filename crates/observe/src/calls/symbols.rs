@@ -11,6 +11,8 @@ use std::rc::Rc;
 use cpp_demangle::DemangleOptions;
 use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 
+use super::own_cpu_s;
+
 /// Files whose functions are kept; those of a stack are some ten.
 const MAX_FILES: usize = 256;
 /// Processes whose memory's map is kept.
@@ -86,6 +88,8 @@ const SCHEDULER: [&str; 10] = [
 pub(super) struct Programs {
     processes: HashMap<u32, Memory>,
     files: HashMap<String, Rc<Functions>>,
+    /// CPU seconds that reading files took since [`Programs::take_reading_s`].
+    reading_s: f64,
 }
 
 /// Where a process has its code.
@@ -142,13 +146,20 @@ impl Programs {
         if self.files.len() >= MAX_FILES {
             self.files.clear();
         }
+        let before_s = own_cpu_s();
         // As the process sees it, who may have a root of its own; nothing is known of one that has ended.
         let seen = format!("/proc/{process}/root{path}");
         let bytes = fs::metadata(&seen).ok().filter(Metadata::is_file).and_then(|_| fs::read(&seen).ok());
         let Some(bytes) = bytes else { return Rc::default() };
         let functions = Rc::new(Functions::of(&bytes));
         self.files.insert(path.to_string(), Rc::clone(&functions));
+        self.reading_s += own_cpu_s() - before_s;
         functions
+    }
+
+    /// CPU seconds that reading files took since the last call. Each is read once.
+    pub(super) fn take_reading_s(&mut self) -> f64 {
+        std::mem::take(&mut self.reading_s)
     }
 }
 

@@ -248,6 +248,26 @@ fn what_computes_is_sampled_with_its_program_and_function() {
     let spins = |frames: &[String]| frames.iter().any(|frame| frame.contains("spin"));
     let in_own_s: f64 = running.iter().filter(|time| spins(&time.stack.frames)).map(|time| time.s).sum();
     assert!(in_own_s > 0.5 * sampled_s, "most of it is in its own function: {running:#?}");
+    let of_group_s = step.lives[0].cgroup_cpu_s.expect("a cgroup has a cpu.stat");
+    assert!(
+        (computed_s / of_group_s - 1.0).abs() < 0.2,
+        "{computed_s} s of CPU time are {of_group_s} s by the cgroup"
+    );
+}
+
+#[test]
+fn a_program_that_is_new_to_the_observer_does_not_keep_it_from_reading_again() {
+    let Some(group) = Group::make("known") else { return };
+    let Some(mut calls) = counting(&group, CallCounting::Blocks, Room::OF_RUNS) else { return };
+    _ = calls.sample(0.0).expect("it can be read");
+    let mut child = Planted::start(&plants::SPINNER, &group, &std::env::temp_dir());
+    child.blocked_s();
+    calls.pause_s = 0.0;
+    let before_s = own_cpu_s();
+    let step = calls.sample(1.0).expect("it can be read").expect("the second reading is a step");
+    let (price_s, counts_s) = (own_cpu_s() - before_s, calls.pause_s * BUDGET);
+    assert!(step.stacks.iter().any(|time| time.stack.frames.len() > 1), "its functions are known: {step:#?}");
+    assert!(counts_s < 0.2 * price_s, "{price_s} s of CPU time, and {} s until the next one", calls.pause_s);
 }
 
 #[test]
