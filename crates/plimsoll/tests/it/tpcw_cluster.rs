@@ -69,14 +69,13 @@ fn a_commit_waits_for_the_other_nodes_and_is_not_called_a_wait_for_a_disk() {
     if !have(STACK) || !host_can_be_made(&slow) {
         return;
     }
-    let load = "--size quick --users 10 --mix ordering --ramp-up 2s --steady 45s --ramp-down 0s --param think_time=0.5";
+    let load = "--size quick --users 10 --mix ordering --ramp-up 2s --steady 20s --ramp-down 0s --param think_time=0.5";
     let far = "--set db.net.link=metro-2ms --set db.innodb_flush_log_at_trx_commit=0";
     let words = format!("run tpcw --stack {STACK} {load} {far} --json");
     let record = judged(|| Home::shared().plimsoll(&words).arg("--qos=p95 < 60s")).json();
     let signals = || record["signals"].as_array().into_iter().flatten();
     let of_db = |name: &str| signals().find(|one| one["tier"] == "db" && one["name"] == name);
     let mean = |name: &str| of_db(name).and_then(|one| one["mean"].as_f64()).unwrap_or(0.0);
-    // What the kernel counts begins late where three databases and a virtual machine are to be got to know first.
     // Shares of the response time. No log is synced at a commit, and each takes the link's 2 ms once, at least.
     let (nodes, disk) = (mean("ledger.callee"), mean("ledger.disk"));
     assert!(nodes > 0.02 && nodes > 2.0 * disk, "for nodes {nodes}, for a disk {disk}");
