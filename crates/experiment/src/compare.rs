@@ -39,10 +39,11 @@ pub fn next(compare: &Compare, asked: &Asked, trials: &[Trial]) -> Step<Judgemen
     }
     let spoiled = course.blocks.iter().filter(|block| block.pair.is_err()).count() as u32;
     let valid = course.blocks.len() as u32 - spoiled;
-    let over =
-        valid >= compare.most_blocks || spoiled > max_spoiled(compare) || is_out_of_time(compare, trials);
-    if over || judgement::enough(compare, &course.blocks) {
-        return Step::Answer(judge(compare, &course.blocks));
+    let over = valid >= compare.most_blocks || spoiled > max_spoiled(compare);
+    let answered = over || judgement::enough(compare, &course.blocks);
+    let time_over = !answered && is_out_of_time(compare, trials);
+    if answered || time_over {
+        return Step::Answer(Judgement { time_over, ..judge(compare, &course.blocks) });
     }
     Step::Measure(course.begin())
 }

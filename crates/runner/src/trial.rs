@@ -35,7 +35,7 @@ use crate::standing_stack;
 use crate::study_so_far::StudySoFar;
 use crate::{ceiling, outcome, setup};
 use arm::{ReadyArm, Task};
-pub use arm::{can_take_turns, warm_up_s};
+pub use arm::{can_take_turns, longest_s, warm_up_s};
 use driven::Driven;
 pub use of_run::of_run;
 use study_in_progress::StudyInProgress;

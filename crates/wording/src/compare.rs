@@ -77,6 +77,16 @@ pub fn compare(compare: &Compare, spoiled: u32) -> String {
     sentence + &spoiled_blocks(spoiled)
 }
 
+/// What is said after the answer of a comparison whose time was over after `blocks` of those that were planned, valid or not.
+pub fn time_over(compare: &Compare, blocks: u32) -> String {
+    let each_s = compare.max_s.map(|max_s| max_s / f64::from(compare.most_blocks.max(1)));
+    let expected = each_s.map_or(String::new(), |each_s| format!(" (a block was to take {each_s:.0} s)"));
+    format!(
+        "; its time was over after {blocks} of {} blocks{expected}: ask again with more --most-blocks, which have more time",
+        compare.most_blocks
+    )
+}
+
 /// The same of two stored runs, which have one window each: there are no blocks to add.
 pub fn stored(compare: &Compare) -> String {
     let Some(primary) = compare.effects.first() else {

@@ -23,6 +23,8 @@ pub struct Judgement {
     pub valid: u32,
     /// Blocks that were not valid.
     pub spoiled: u32,
+    /// Another block would have ended after the time that there is.
+    pub time_over: bool,
     /// One arm failed clearly more often.
     pub failed: Option<Failed>,
     /// One arm spoiled far more blocks.
@@ -67,6 +69,7 @@ pub fn judge(compare: &Compare, blocks: &[Block<'_>]) -> Judgement {
         gate_held,
         valid,
         spoiled: blocks.len() as u32 - valid,
+        time_over: false,
         failed,
         lopsided,
     }

@@ -53,6 +53,9 @@ fn no_block_is_begun_that_would_end_after_the_time_however_few_are_valid() {
     let asked = Compare { max_s: Some(6.5 * block_s), ..question(1) };
     let (judgement, trials) = ask(&asked, &mut MadeUp::new(&[0.04, 0.04], 0.05, 1));
     assert_eq!(judgement.valid, 6, "{} trials of {block_s} s a block", trials.len());
+    assert!(judgement.time_over, "{judgement:?}");
+    let all = ask(&question(1), &mut MadeUp::new(&[0.04, 0.04], 0.05, 1)).0;
+    assert!(!all.time_over, "there is no such time: {all:?}");
     assert!(matches!(judgement.conclusion, Conclusion::Open { .. }), "{:?}", judgement.conclusion);
     let none = Compare { max_s: Some(0.0), ..question(1) };
     assert_eq!(ask(&none, &mut MadeUp::new(&[0.04, 0.04], 0.05, 1)).1.len(), 2, "the first is always made");

@@ -211,7 +211,6 @@ fn begin<'a>(
     let seed = arms[0].recipe.seed.unwrap_or(1);
     let (arms, mut compare, load) = args.question.question(arms, seed, context)?;
     let awake = args.question.keep_awake(&mut compare, context);
-    compare.max_s = Some(f64::from(compare.most_blocks) * 2.0 * question::trial_s(&compare));
     for line in wording::plan::compare(&compare, &arms).lines() {
         context.console.note(line);
     }
@@ -267,7 +266,10 @@ fn measure(mut bench: TrialBench<'_>, _awake: Option<Awake>) -> Result<Ended> {
     compare.failed = judgement.failed;
     compare.lopsided = judgement.lopsided;
     wording::compare::fill_in(&mut compare, &trials);
-    let sentence = wording::compare::compare(&compare, judgement.spoiled);
+    let mut sentence = wording::compare::compare(&compare, judgement.spoiled);
+    if judgement.time_over {
+        sentence += &wording::compare::time_over(&compare, judgement.valid + judgement.spoiled);
+    }
     bench.study.record.question = Question::Compare(compare);
     finish::close(bench, ended, Sentences::of(sentence))
 }

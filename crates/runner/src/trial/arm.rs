@@ -169,6 +169,13 @@ pub fn warm_up_s(by: By, load: f64, kit: &KitManifest) -> f64 {
     f64::from(ramp_up_s + min_warm_up_s(longest_pause_s(by, kit), ramp_up_s))
 }
 
+/// Seconds for which a trial with this load drives its users at most, while it looks for a steady state of `window_s`.
+pub fn longest_s((by, load): (By, f64), window_s: f64, kit: &KitManifest) -> f64 {
+    let ramp_up_s = ramp_up_s(by, load);
+    let min_warm_up_s = min_warm_up_s(longest_pause_s(by, kit), ramp_up_s);
+    f64::from(ramp_up_s + Settling::max_s(min_warm_up_s, window_s.ceil() as u32))
+}
+
 /// The longest mean pause between sessions. Arrivals have none.
 fn longest_pause_s(by: By, kit: &KitManifest) -> f64 {
     match by {

@@ -87,6 +87,16 @@ fn each_answer_has_its_sentence() {
 }
 
 #[test]
+fn a_comparison_that_ran_out_of_time_says_so_and_how_to_give_it_more() {
+    let asked = Compare { most_blocks: 6, max_s: Some(360.0), ..Compare::default() };
+    assert_eq!(
+        time_over(&asked, 2),
+        "; its time was over after 2 of 6 blocks (a block was to take 60 s): ask again with more --most-blocks, which have more \
+         time"
+    );
+}
+
+#[test]
 fn what_the_cpu_time_says_is_said_where_the_times_leave_it_open() {
     let open = || effect("mean", 1.02, Some((0.97, 1.07)), Conclusion::Open { more_blocks: None });
     let slower = || effect("mean", 1.05, Some((1.02, 1.08)), Conclusion::Slower);

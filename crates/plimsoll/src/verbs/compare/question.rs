@@ -200,6 +200,13 @@ impl QuestionArgs {
         } else if self.most_blocks.is_none() {
             compare.most_blocks = usual_blocks(warm_up_s + compare.window_s);
         }
+        // Whoever says how many wants them all, also where the steady state comes late.
+        let driven_s = match self.most_blocks {
+            Some(_) => trial::longest_s(load, compare.window_s, &first.kit),
+            None => warm_up_s + compare.window_s,
+        };
+        let trial_s = compare.goal.as_ref().map_or(driven_s + BESIDE_S, |goal| goal.budget_s);
+        compare.max_s = Some(f64::from(compare.most_blocks) * 2.0 * trial_s);
         for arm in arms.iter_mut().filter(|_| load.0 == By::Users) {
             arm.recipe.users = Some(load.1 as u32);
         }
@@ -238,11 +245,6 @@ pub(super) fn load_of(compare: &Compare, arms: &[Arm]) -> (By, f64) {
         Some(rate) => (By::Rate, units::rates(rate).map_or(1.0, |(from, _)| from)),
         None => (By::Users, recipe.and_then(|recipe| recipe.users).map_or(1.0, f64::from)),
     }
-}
-
-/// Seconds that a trial of either takes at most, before anything is known.
-pub(super) fn trial_s(compare: &Compare) -> f64 {
-    compare.goal.as_ref().map_or(compare.window_s + BESIDE_S, |goal| goal.budget_s)
 }
 
 /// Seconds that a block of windows takes, before one is over.
