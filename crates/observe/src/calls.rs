@@ -31,6 +31,7 @@ use model::record::calls::{Aborted, CallCount, CallStep, Cell, CellTime, Core, T
 use crate::cgroup;
 use crate::job::{CallCounting, Job, TierJob};
 use crate::points::Points;
+use crate::process::thread_cpu_s;
 use crate::reread::Reread;
 use crate::tier::image;
 use classify::{Block, Callees, TierFacts, kind};
@@ -169,7 +170,7 @@ impl Calls {
         if self.read_s.is_some_and(|read_s| at_s < read_s + self.pause_s) {
             return Ok(None);
         }
-        let before_s = own_cpu_s();
+        let before_s = thread_cpu_s();
         self.refresh()?;
         // Before the sums: whatever was sampled is in them.
         let samples = (self.kernel.samples(), monotonic_ns());
@@ -191,7 +192,7 @@ impl Calls {
         };
         self.make_room(&last)?;
         // By what each reading costs: getting to know a program's functions would leave a short run without another one.
-        let price_s = own_cpu_s() - before_s - self.stacks.take_once_s();
+        let price_s = thread_cpu_s() - before_s - self.stacks.take_once_s();
         // What is due once a second is not late by a hair.
         self.pause_s = (price_s / BUDGET - 0.5).clamp(0.0, 60.0);
         Ok(step)
@@ -425,11 +426,6 @@ fn seconds(ns: u64) -> f64 {
 fn cgroup_cpu_s(cpu_stat: &mut Option<Reread>) -> Option<f64> {
     let (user_s, system_s) = cgroup::parse_cpu_stat(cpu_stat.as_mut()?.text()?)?;
     Some(user_s + system_s)
-}
-
-fn own_cpu_s() -> f64 {
-    let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    used.tv_sec as f64 + used.tv_nsec as f64 / 1e9
 }
 
 /// Tries whether the programs can be loaded here.

@@ -37,6 +37,12 @@ pub(crate) struct OwnUsage {
     pub(crate) system_s: f64,
 }
 
+/// CPU seconds of the thread that asks.
+pub(crate) fn thread_cpu_s() -> f64 {
+    let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    used.tv_sec as f64 + used.tv_nsec as f64 / 1e9
+}
+
 /// CPU seconds of all threads of process `id`, also of those that ended; its children are not counted.
 pub(crate) fn own_cpu_s(id: u32) -> Option<f64> {
     own_usage(id).map(|used| used.cpu_s)

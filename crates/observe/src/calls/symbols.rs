@@ -11,7 +11,7 @@ use std::rc::Rc;
 use cpp_demangle::DemangleOptions;
 use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
 
-use super::own_cpu_s;
+use crate::process::thread_cpu_s;
 
 /// Files whose functions are kept; those of a stack are some ten.
 const MAX_FILES: usize = 256;
@@ -146,14 +146,14 @@ impl Programs {
         if self.files.len() >= MAX_FILES {
             self.files.clear();
         }
-        let before_s = own_cpu_s();
+        let before_s = thread_cpu_s();
         // As the process sees it, who may have a root of its own; nothing is known of one that has ended.
         let seen = format!("/proc/{process}/root{path}");
         let bytes = fs::metadata(&seen).ok().filter(Metadata::is_file).and_then(|_| fs::read(&seen).ok());
         let Some(bytes) = bytes else { return Rc::default() };
         let functions = Rc::new(Functions::of(&bytes));
         self.files.insert(path.to_string(), Rc::clone(&functions));
-        self.reading_s += own_cpu_s() - before_s;
+        self.reading_s += thread_cpu_s() - before_s;
         functions
     }
 

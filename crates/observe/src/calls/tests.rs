@@ -263,9 +263,9 @@ fn a_program_that_is_new_to_the_observer_does_not_keep_it_from_reading_again() {
     let mut child = Planted::start(&plants::SPINNER, &group, &std::env::temp_dir());
     child.blocked_s();
     calls.pause_s = 0.0;
-    let before_s = own_cpu_s();
+    let before_s = thread_cpu_s();
     let step = calls.sample(1.0).expect("it can be read").expect("the second reading is a step");
-    let (price_s, counts_s) = (own_cpu_s() - before_s, calls.pause_s * BUDGET);
+    let (price_s, counts_s) = (thread_cpu_s() - before_s, calls.pause_s * BUDGET);
     assert!(step.stacks.iter().any(|time| time.stack.frames.len() > 1), "its functions are known: {step:#?}");
     assert!(counts_s < 0.2 * price_s, "{price_s} s of CPU time, and {} s until the next one", calls.pause_s);
 }

@@ -18,7 +18,7 @@ use model::{Signal, Subject, signals};
 use crate::cgroup;
 use crate::job::{Job, TierJob};
 use crate::points::Points;
-use crate::process::ProcessTable;
+use crate::process::{ProcessTable, thread_cpu_s};
 use crate::random::Random;
 use crate::sockets::{Sockets, TcpListener, UnixSocket, Unserved};
 use look::{Look, TierContext};
@@ -160,12 +160,12 @@ impl Threads {
         }
         // Between half and one and a half times the mean.
         self.next = now + Duration::from_secs_f64((0.5 + self.random.ratio()) / self.per_s);
-        let before = own_cpu_s();
+        let before = thread_cpu_s();
         let mut remote_ports = None;
         for tier in &mut self.tiers {
             tier.look(self.each, &mut self.random, &mut self.sockets, &mut remote_ports, &self.listening);
         }
-        self.spent_s += own_cpu_s() - before;
+        self.spent_s += thread_cpu_s() - before;
         self.looks += 1;
     }
 
@@ -352,11 +352,6 @@ fn waiting(job: &TierJob, tcp: &[TcpListener], unix: &[UnixSocket]) -> Option<u6
 fn tasks(id: u32) -> Vec<u32> {
     let entries = std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
-}
-
-fn own_cpu_s() -> f64 {
-    let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    used.tv_sec as f64 + used.tv_nsec as f64 / 1e9
 }
 
 /// Connections at the tier's ports that nobody serves, together; `None` where it has no port.
