@@ -30,6 +30,9 @@ fn stacks_that_serve_the_same_files_are_compared_one_after_the_other() {
     let record = finished.json();
     let in_turn = &record["question"]["compare"]["in_turn"];
     assert!(!in_turn.as_bool().unwrap_or_default(), "{record:#}");
+    // Each of the ten trials may look for its steady state for 20 s after its window's length.
+    let max_s = record["question"]["compare"]["max_s"].as_f64().expect("its time");
+    assert!((230.0..600.0).contains(&max_s), "{max_s} s for five blocks");
     let trials = record["trials"].as_array().expect("a list of trials");
     assert!(trials.len() >= 2, "{record:#}");
     home.expect_nothing_left();
